@@ -190,7 +190,7 @@ TEST_CASE("--help is in groups, and says the forms of values") {
       if (!line.starts_with("  -")) continue;
       CAPTURE(tool + ": " + line);
       ++options;
-      const bool is_common = line.find("--help") < 8 || line.find("--version") < 8;
+      const bool is_common = line.find("--help ") < 8 || line.find("--version ") < 8;
       CHECK((group == "Options:") == is_common);
       for (const char* type : {" TEXT", " UINT", " FLOAT"})
         CHECK(line.find(type) == std::string::npos);

@@ -63,11 +63,13 @@ bool MayCheck(const Function& f) {
 struct Step {
   int64_t batch = 0;  // 0: it may not
   bool is_kernel = false;
-  double sliced = 0;  // bytes of an image that it reads and writes
-  double shared = 0;  // bytes of its other operands
+  bool is_made = false;  // by a kernel, if not in this step
+  double sliced = 0;     // bytes of an image that it reads and writes
+  double passed = 0;     // of these, what steps before it made
+  double shared = 0;     // bytes of its other operands
 };
 
-// Cycles, about, for bytes that a kernel reads and writes, of `set` bytes that it works on.
+// Cycles, about, for bytes that are passed from kernel to kernel, of `set` bytes that one works on.
 class Caches {
  public:
   explicit Caches(const Machine& machine) : second_(static_cast<double>(machine.l2_bytes)) {}
@@ -76,12 +78,14 @@ class Caches {
     if (set <= second_ * kUsable) return bytes * kSecond;
     return bytes * (set <= kThirdBytes ? kThird : kMemory);
   }
-  // Of a kernel for a whole batch, less that of one for each `images` of it.
-  double Gain(const Step& step, int64_t images) const {
+  // Of a kernel for a whole batch, less that of one for each `images` of it. Nothing is passed to
+  // one that `begins`: it reads what comes from elsewhere, as it does for the whole batch.
+  double Gain(const Step& step, int64_t images, bool begins) const {
     if (!step.is_kernel) return 0;
     const auto batch = static_cast<double>(step.batch), n = static_cast<double>(images);
-    const double all = CyclesOf(batch * step.sliced, batch * step.sliced + step.shared);
-    const double parts = CyclesOf(batch * step.sliced, n * step.sliced + step.shared);
+    const double bytes = begins ? 0 : 2 * batch * step.passed;  // written, and read again
+    const double all = CyclesOf(bytes, batch * step.sliced + step.shared);
+    const double parts = CyclesOf(bytes, n * step.sliced + step.shared);
     const double again = (batch / n - 1) * (step.shared * kThird + kCall);
     return all - parts - again;
   }
@@ -162,11 +166,16 @@ class BlockSplitter {
     if (!may) return step;
     const auto n = static_cast<double>(batch);
     bool is_sliced = false;
+    step.is_made = step.is_kernel;
     ForEachAtom(*b.value, [&](const Atom& a) {
       const Type type = AtomType(m_, a);
       if (IsSliced(a, batch)) {
         is_sliced = true;
         step.sliced += BytesOf(type) / n;
+        const size_t maker = Position(*AsVar(a));
+        if (maker == kNone || steps_[maker].batch != batch || !steps_[maker].is_made) return;
+        step.is_made = true;
+        step.passed += BytesOf(type) / n;
       } else {
         step.shared += BytesOf(type);
       }
@@ -240,15 +249,16 @@ class BlockSplitter {
   // The stretch of the largest sum of gains.
   Region BestOf(size_t begin, size_t end, int64_t images) const {
     Region best{begin, begin, images, 0};
-    Region open{begin, begin, images, 0};
+    Region open = best;
     for (size_t i = begin; i < end; ++i) {
-      open.end = i + 1;
-      open.gain += images_ > 0 ? (steps_[i].is_kernel ? 1 : 0) : caches_.Gain(steps_[i], images);
-      if (open.gain < 0) {
-        open = {i + 1, i + 1, images, 0};
-      } else if (open.gain > best.gain) {
-        best = open;
-      }
+      const auto gain = [&](bool begins) {
+        if (images_ > 0) return steps_[i].is_kernel ? 1.0 : 0.0;
+        return caches_.Gain(steps_[i], images, begins);
+      };
+      open = {open.begin, i + 1, images, open.gain + gain(i == open.begin)};
+      const double alone = gain(/*begins=*/true);
+      if (open.gain < alone) open = {i, i + 1, images, alone};
+      if (open.gain > best.gain) best = open;
     }
     Trim(best);
     return best;
