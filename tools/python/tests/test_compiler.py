@@ -104,7 +104,7 @@ def test_passes_one_by_one():
         rvm.compile(fused)
 
 
-@pytest.mark.parametrize("name", sorted(set(rvm.transform.passes()) - {"FuseOps", "Rematerialise", "SinkViews", "DropShapeOperands", "LambdaLift"}))
+@pytest.mark.parametrize("name", sorted(set(rvm.transform.passes()) - {"FuseOps", "SplitBatches", "Rematerialise", "SinkViews", "DropShapeOperands", "LambdaLift"}))
 def test_each_pass_keeps_the_meaning(name):
     text = HEADER + """
 def @f(%x: Tensor[(?, 8), float32], %n: int32) -> Tensor[(?, 8), float32] {
@@ -202,13 +202,14 @@ def test_kernels_are_found_again(tmp_path):
     cache = tmp_path / "kept"
     first = rvm.compile(text, cache=cache)
     files = list(cache.iterdir())
-    assert len(files) == 1
+    assert len(files) == 2  # the kernels' object, and the image that they are linked to
     for one in files:
         os.utime(one, (1000, 1000))
     assert rvm.compile(text, cache=cache).to_bytes() == first.to_bytes()
-    assert files[0].stat().st_mtime > 1000  # it was asked for
+    assert max(one.stat().st_mtime for one in files) > 1000  # it was asked for
     assert rvm.compile(text, cache=False).to_bytes() == first.to_bytes()
-    files[0].write_bytes(b"damaged")
+    for one in files:
+        one.write_bytes(b"damaged")
     x = np.ones((2, 5), "float32")
     np.testing.assert_allclose(rvm.compile(text, cache=cache).load()(x), np.tanh(x) * 3, rtol=1e-6)
     with pytest.raises(rvm.InvalidInput, match="it is no folder"):
