@@ -5,6 +5,7 @@ usage: check_comments.py SOURCE_FOLDER
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -13,10 +14,11 @@ TEST = re.compile(r"(?<![\w/.])([\w/]*\w+_test\.(?:cc|c|py))\b")
 
 
 def sources(folder):
-    listed = subprocess.run(["git", "-C", folder, "ls-files", "*.h", "*.cc", "*.c"], capture_output=True, text=True)
-    if listed.returncode == 0 and listed.stdout:
-        yield from listed.stdout.splitlines()
-        return
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", folder, "ls-files", "*.h", "*.cc", "*.c"], capture_output=True, text=True)
+        if listed.returncode == 0 and listed.stdout:
+            yield from listed.stdout.splitlines()
+            return
     for root, folders, files in os.walk(folder):  # a tree without its history
         folders[:] = [f for f in folders if f != "build" and not f.startswith(".")]
         for name in files:

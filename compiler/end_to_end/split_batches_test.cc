@@ -62,24 +62,27 @@ std::string Weight(const std::string& shape) {
       shape);
 }
 
-std::string Network(const std::string& layers) {
-  return fmt::format("def @main(%x: Tensor[({}, 3, 16, 16), float32]) {{\n{}\n}}\n", kImages,
-                     layers);
+std::string Network(const std::string& layers, int64_t size = 16) {
+  return fmt::format("def @main(%x: Tensor[({}, 3, {}, {}), float32]) {{\n{}\n}}\n", kImages, size,
+                     size, layers);
 }
 
 TEST_CASE("a chain of layers, split, has the same bits and needs less memory") {
-  const std::string text =
-      Network("  let %a = nn.relu(nn.conv2d(%x, " + Weight("[16, 3, 3, 3]") +
-              ", padding=[1, 1], channels=16, kernel_size=[3, 3]));\n"
-              "  let %b = nn.max_pool2d(%a, pool_size=[3, 3], strides=[1, 1], padding=[1, 1]);\n"
-              "  let %c = nn.conv2d(%b, " +
-              Weight("[16, 16, 1, 1]") +
-              ", channels=16, kernel_size=[1, 1]);\n"
-              "  let %d = concatenate((add(%c, %a), sigmoid(%b)), axis=1);\n"
-              "  let %e = mean(tanh(%d), axis=[2, 3]);\n"
-              "  nn.dense(%e, " +
-              Weight("[10, 32]") + ", units=10)");
-  const std::vector<int64_t> dims{kImages, 3, 16, 16};
+  // Smaller kernels of all parts would run at a time, and need their memory together.
+  constexpr int64_t kSize = 64;
+  const std::string text = Network(
+      "  let %a = nn.relu(nn.conv2d(%x, " + Weight("[16, 3, 3, 3]") +
+          ", padding=[1, 1], channels=16, kernel_size=[3, 3]));\n"
+          "  let %b = nn.max_pool2d(%a, pool_size=[3, 3], strides=[1, 1], padding=[1, 1]);\n"
+          "  let %c = nn.conv2d(%b, " +
+          Weight("[16, 16, 1, 1]") +
+          ", channels=16, kernel_size=[1, 1]);\n"
+          "  let %d = concatenate((add(%c, %a), sigmoid(%b)), axis=1);\n"
+          "  let %e = mean(tanh(%d), axis=[2, 3]);\n"
+          "  nn.dense(%e, " +
+          Weight("[10, 32]") + ", units=10)",
+      kSize);
+  const std::vector<int64_t> dims{kImages, 3, kSize, kSize};
   const Compiled whole = CompileFor(text, "4");
   const std::vector<float> expected = Run(whole, dims);
   for (const char* images : {"1", "2"}) {

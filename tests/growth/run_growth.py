@@ -254,6 +254,11 @@ TIMES = [
     ("time of a row of mixed ranks and inputs that read each other", mixed_inputs("tanh({a})", shape="(?)"), 100),
     ("time of a row of mixed ranks and inputs, all results", mixed_inputs("sum({a})", "({all})", "(?)"), 100),
     ("time of functions", functions, 1000),
+    ("time of layers in parts", chain("%x: Tensor[(64, 16, 64, 64), float32]",
+                                      "let {z} = nn.max_pool2d({y}, pool_size=[3, 3], padding=[1, 1, 1, 1]);"), 16, ("--sub-batch", "1")),
+    ("time of layers that part what runs in parts", chain("%x: Tensor[(64, 16, 64, 64), float32]",
+                                                          "let {z} = cumsum(nn.max_pool2d({y}, pool_size=[3, 3], padding=[1, 1, 1, 1]), "
+                                                          "axis=0);"), 16),
     ("time of a sum of vectors", row_of("add({y}, %x{i})"), 16),
     ("time of a sum of matrices", row_of("add({y}, %x{i})", "(?, ?)"), 16),
     *((f"time of {name}, --byoc dnnl", program, 250, REGIONS) for name, program in REGION_ROWS),

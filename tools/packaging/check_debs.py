@@ -88,7 +88,7 @@ class Root:
 
     def run(self, script, check=True):
         whole = f"set -e\n{self.prepare}\nexec chroot {self.folder} sh -ec \"$SCRIPT\"\n"
-        env = {**os.environ, "SCRIPT": script, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "HOME": "/root",
+        env = {**os.environ, "SCRIPT": script, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "HOME": "/tmp",
                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONDONTWRITEBYTECODE": ""}
         for name in [n for n in env if n.startswith(("RELAYVM_", "PYENV"))]:
             del env[name]
@@ -99,11 +99,11 @@ class Root:
 
 
 def overlay(work):
-    for name in ("upper", "work", "root"):
+    for name in ("upper", "work", "system"):
         (work / name).mkdir()
-    return Root(work / "root", f"mount -t tmpfs none {work}/root 2>/dev/null && umount {work}/root\n"
-                               f"mount -t overlay overlay -o lowerdir=/,upperdir={work}/upper,workdir={work}/work {work}/root\n"
-                               f"mount -t proc proc {work}/root/proc\nmount --rbind /dev {work}/root/dev")
+    return Root(work / "system", f"mount -t tmpfs none {work}/system 2>/dev/null && umount {work}/system\n"
+                                 f"mount -t overlay overlay -o lowerdir=/,upperdir={work}/upper,workdir={work}/work {work}/system\n"
+                                 f"mount -t proc proc {work}/system/proc\nmount --rbind /dev {work}/system/dev")
 
 
 def check_contents(debs):

@@ -15,6 +15,7 @@ PACKAGES="
   python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx
   haproxy iproute2 python3-yaml python3-distributed
   python3-sphinx python3-myst-parser
+  dpkg-dev file
 "
 missing=""
 for package in $PACKAGES; do

@@ -422,24 +422,25 @@ class BlockSplitter {
     out.push_back({var, MakeExpr(m_, std::move(e), var->span)});
   }
 
-  // A value that comes from outside, for those images.
+  // A value that comes from outside, for those images. What is no object of a frame's arena has no
+  // subviews, and is copied there once: a copy for each part would be a kernel for each offset.
   Atom SliceOf(const Var& v, int64_t first, int64_t images, std::vector<Binding>& out) {
     const int64_t batch = BatchOf(v.type);
     const Type type = WithBatch(v.type, images);
-    const size_t made = Position(v);
-    const bool is_local = made != kNone && !escapes_.contains(v.id) &&
-                          (steps_[made].is_kernel || steps_[made].batch != 0);
-    if (!is_local) {
-      const Var* slice = MakeVar(m_, "", type, v.span);
-      BindCall(slice, SliceCall(first, first + images, 0), &v, out);
-      return slice;
-    }
     const Var*& tuple = splits_[v.id];
     if (tuple == nullptr) {
+      const size_t made = Position(v);
+      const bool is_local = made != kNone && !escapes_.contains(v.id) &&
+                            (steps_[made].is_kernel || steps_[made].batch != 0);
+      const Var* whole = &v;
+      if (!is_local) {
+        whole = MakeVar(m_, "", v.type, v.span);
+        BindCall(whole, SliceCall(0, batch, 0), &v, out);
+      }
       TupleType parts;
       parts.fields.assign(static_cast<size_t>(batch / images), type);
       tuple = MakeVar(m_, "", MakeType(std::move(parts)), v.span);
-      BindCall(tuple, SplitCall(batch / images, 0), &v, out);
+      BindCall(tuple, SplitCall(batch / images, 0), whole, out);
     }
     const auto part = static_cast<uint32_t>(first / images);
     return Bind(type, MakeExpr(m_, TupleGet{tuple, part}, v.span), out);
