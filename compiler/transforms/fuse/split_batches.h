@@ -10,7 +10,8 @@
 // depends on that image alone: their tensor expressions say so (te/slices.h), so that results are
 // the same bits. Of each region as much is split, and so finely, as an estimate of the bytes that
 // pass through the machine's caches says. Parts of tensors that are the program's own are read and
-// made where they lie in the whole (lowering/lower_subviews.cc).
+// made where they lie in the whole (lowering/lower_subviews.cc); inputs are copied there once.
+// Parts of very small kernels may run side by side.
 //
 // Before: typed, fused. After: the same. Batches that are no numbers, products of matrices and
 // convolutions of very few pixels stay whole. Tested by compiler/end_to_end/split_batches_test.cc.
