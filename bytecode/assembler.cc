@@ -189,6 +189,7 @@ class Assembler {
         batched.scalars.push_back(in->EatWord("calls") ? BatchedKernelInfo::kBatchSize
                                                        : static_cast<uint16_t>(in->Index("s")));
       }
+      if (in->EatWord("rows")) Size(in, &batched.rows, 0);
       while (in->EatWord("sharing")) batched.shared.push_back(in->Number<uint16_t>());
     }
     while (in->ok() && !in->AtEnd()) kernel.entries.push_back(in->Number<uint64_t>());

@@ -216,6 +216,8 @@ class Disassembler {
         separator = ", ";
       }
       line.Add(")");
+      if (!kernel.batched->rows.empty())
+        line.Add(" rows {}", SizeFormulaToString(kernel.batched->rows));
       for (uint16_t buffer : kernel.batched->shared) line.Add(" sharing {}", buffer);
     }
     for (uint64_t entry : kernel.entries) line.Add(" {:#x}", entry);

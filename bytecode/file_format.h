@@ -28,8 +28,8 @@
 //
 // Versions: a reader takes files of its own major version with its own or an older minor version,
 // from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers; minor
-// 2 has recipes of constants; minor 3 devices; minor 4 regions. A file states the least that it
-// needs.
+// 2 has recipes of constants; minor 3 devices; minor 4 regions; minor 5 rows of calls that run
+// together. A file states the least that it needs.
 // Tested by reader_test.cc.
 #pragma once
 
@@ -41,11 +41,12 @@ namespace relayvm {
 
 inline constexpr uint8_t kFileMagic[4] = {'R', 'V', 'M', 'X'};
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 4;
+inline constexpr uint16_t kFormatMinor = 5;
 inline constexpr uint16_t kOldestFormatMinor = 1;
 inline constexpr uint16_t kMinorOfRecipes = 2;
 inline constexpr uint16_t kMinorOfDevices = 3;
 inline constexpr uint16_t kMinorOfRegions = 4;
+inline constexpr uint16_t kMinorOfRows = 5;
 
 inline constexpr uint64_t kSegmentAlignment = 4096;
 inline constexpr uint64_t kConstantAlignment = 64;

@@ -117,10 +117,11 @@ struct FixedScalar {
   alignas(8) int64_t value;
 };
 
-// The kernel that runs `b` calls of another one at once, where all scalars and shared buffers of
-// these are the same. Its buffers are those of the other one: a shared one as it is, any other as
-// the calls' own, one after the other. It gives each call the very bits that the other kernel gives
-// it.
+// The kernel that runs calls of another one at once, where all scalars and shared buffers of these
+// are the same. Its buffers are those of the other one: a shared one as it is, any other as the
+// calls' own, one after the other. It gives each call the very bits that the other kernel gives it.
+// `b` is the number of calls; with `rows` that of all their rows, and of the scalars only those that
+// it takes need be the same.
 struct BatchedKernelInfo {
   static constexpr uint16_t kBatchSize = UINT16_MAX;
 
@@ -128,6 +129,7 @@ struct BatchedKernelInfo {
   std::vector<uint16_t> shared;  // buffers, ordered; none is written
   // Of each of its scalars, which one of the other kernel's it is; kBatchSize: b.
   std::vector<uint16_t> scalars;
+  SizeFormula rows;  // of a call, by the other kernel's scalars; none: calls count
 };
 
 // A piece of the program that another engine runs, by its provider (region_abi.h). It is called as

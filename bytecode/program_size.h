@@ -58,6 +58,7 @@ class SizeBound {
         Table();
         Vector(k.batched->shared.size(), sizeof(uint16_t));
         Vector(k.batched->scalars.size(), sizeof(uint16_t));
+        Vector(k.batched->rows.size(), sizeof(SizeStep));
       }
     }
     for (const RegionInfo& r : program.regions) {

@@ -263,6 +263,7 @@ class Converter {
     to->kernel = from->kernel();
     Raw(from->shared(), &to->shared);
     Raw(from->scalars(), &to->scalars);
+    Raw(from->rows(), &to->rows);
   }
   void Buffer(const fbs::KernelBuffer* from, KernelBuffer* to) {
     to->dtype = static_cast<DType>(from->dtype());

@@ -252,7 +252,9 @@ Status CheckBatchedKernel(const Program& program, const KernelInfo& kernel) {
     return InvalidInput(fmt::format("batched kernel k{} is out of range {}", batched.kernel,
                                     program.kernels.size()));
   const KernelInfo& other = program.kernels[batched.kernel];
-  if (other.builtin != kernel.builtin || other.batched || !other.fixed.empty() ||
+  // One that takes rows may be its own batched form.
+  const bool is_alone = !other.batched || !batched.rows.empty();
+  if (other.builtin != kernel.builtin || !is_alone || !other.fixed.empty() ||
       other.device != kernel.device)
     return InvalidInput(fmt::format("kernel '{}' is no batched form of it", other.name));
   if (other.buffers.size() != kernel.buffers.size() ||
@@ -266,6 +268,8 @@ Status CheckBatchedKernel(const Program& program, const KernelInfo& kernel) {
       return InvalidInput(fmt::format("its batched form takes scalar {}, out of range {}", scalar,
                                       kernel.num_scalars));
   }
+  if (!batched.rows.empty())
+    RELAYVM_RETURN_IF_ERROR(CheckSizeFormula(batched.rows, kernel.num_scalars, /*shape=*/false));
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
     if (other.buffers[i].dtype != kernel.buffers[i].dtype ||
         other.buffers[i].written != kernel.buffers[i].written)

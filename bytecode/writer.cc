@@ -229,7 +229,8 @@ class ProgramBuilder {
     if (k.batched) forms.push_back(*k.batched);
     auto batched = Each(forms, [&](const BatchedKernelInfo& form) {
       auto shared = Scalars<uint16_t>(form.shared);
-      return fbs::CreateBatchedKernel(b_, form.kernel, shared, Scalars<uint16_t>(form.scalars));
+      auto scalars = Scalars<uint16_t>(form.scalars);
+      return fbs::CreateBatchedKernel(b_, form.kernel, shared, scalars, Size(form.rows));
     });
     return fbs::CreateKernel(
         b_, name, k.builtin, entries, static_cast<uint16_t>(k.buffers.size()), k.num_scalars,
@@ -475,6 +476,8 @@ class GrowingPages {
 }  // namespace
 
 uint16_t LeastFormatMinor(const Program& program) {
+  const auto joins_rows = [](const KernelInfo& k) { return k.batched && !k.batched->rows.empty(); };
+  if (std::ranges::any_of(program.kernels, joins_rows)) return kMinorOfRows;
   if (!program.regions.empty()) return kMinorOfRegions;
   if (!program.devices.empty()) return kMinorOfDevices;
   const auto has = [](const ConstantInfo& c) { return c.recipe != nullptr; };

@@ -397,7 +397,7 @@ TEST_CASE("versions") {
     Outcome o = shell.Run(std::string(tool) + " --version");
     CHECK(o.status == 0);
     CHECK(o.out.starts_with(std::string(tool) + " (relayvm) "));
-    CHECK(o.out.find(".vmx format 1.4, bytecode ") != std::string::npos);
+    CHECK(o.out.find(".vmx format 1.5, bytecode ") != std::string::npos);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/disassembler.h"
 #include "compiler/driver.h"
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
@@ -194,6 +195,45 @@ TEST_CASE("batching: programs give the bits that they give alone") {
         CHECK(differ == 0);
       }
     }
+  }
+}
+
+// Two layers whose weights are in the program, rows open, as those of a transformer are.
+constexpr const char* kRows = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(?, ?, 260), float32], %w1: Tensor[(320, 260), float32], %w2: Tensor[(260, 320), float32]) -> Tensor[(?, ?, 260), float32] {
+  let %y = reshape(%x, newshape=[-1, 260]);
+  let %z = add(%y, nn.dense(nn.relu(nn.dense(%y, %w1, units=320)), %w2, units=260));
+  tanh(reshape_like(%z, %x))
+}
+)";
+
+TEST_CASE("batching: requests of different lengths share their products") {
+  auto module = frontend::ParseRelay("test.relay", kRows);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  module = frontend::BindParams(
+      *module, {{"w1", RandomTensor({320, 260}, 0.2F)}, {"w2", RandomTensor({260, 320}, 0.2F)}});
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  CompileOptions options;
+  options.kernels.batching = true;
+  auto compiled = CompileModule(*std::move(module), options);
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  const std::string text = DisassembleProgram(compiled->program, {});
+  INFO(text);
+  CHECK(text.find("(calls) rows ") != std::string::npos);
+  auto executable = Executable::FromProgram(std::move(compiled->program));
+  REQUIRE_MESSAGE(executable.ok(), executable.status().message());
+  std::vector<std::vector<Value>> requests;
+  for (int i = 0; i < 40; ++i) requests.push_back({ValueOf(RandomTensor({1, 1 + i % 6, 260}, 1))});
+  const std::vector<Value> alone = RunAll(*executable, requests, {}, nullptr);
+  for (uint32_t threads : {1U, 2U}) {
+    SchedulerStats stats;
+    const std::vector<Value> together = RunAll(
+        *executable, requests, {.num_threads = threads, .batching = {.max_batch = 16}}, &stats);
+    if (threads == 1) CHECK(stats.batched_calls > 2 * stats.batches);
+    int differ = 0;
+    for (size_t i = 0; i < alone.size(); ++i)
+      differ += testing::SameBits(alone[i], together[i]) ? 0 : 1;
+    CHECK(differ == 0);
   }
 }
 

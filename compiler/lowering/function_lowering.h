@@ -199,7 +199,8 @@ class FunctionLowering {
   Status LowerKernel(const ir::Var* var, KernelGroup& group);
   // The call of one kernel; appends its results, whose types are the next of `types`. `may_reuse`:
   // it may overwrite operands that die.
-  Status AddBatched(const KernelSpec& spec, const KernelInterface& interface, uint32_t kernel);
+  Status AddBatched(codegen::BatchedKernel* batched, const Dim& b, const KernelSpec& spec,
+                    const KernelInterface& interface, uint32_t kernel);
   Status EmitKernel(const KernelSpec& spec, const std::vector<Value>& inputs,
                     const std::vector<TensorType>& types, bool escapes, bool may_reuse,
                     std::vector<Value>& results);

@@ -378,24 +378,25 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
   return OkStatus();
 }
 
-// The kernel that runs many calls of that one, where there is one that pays.
-Status FunctionLowering::AddBatched(const KernelSpec& spec, const KernelInterface& interface,
+// Adds the kernel that runs many calls of that one.
+Status FunctionLowering::AddBatched(codegen::BatchedKernel* batched, const Dim& b,
+                                    const KernelSpec& spec, const KernelInterface& interface,
                                     uint32_t kernel) {
   if (module_.kernel_infos()[kernel].batched || !interface.immediates.empty()) return OkStatus();
-  const Dim b = Dim::Symbol(module_.module().ids->Next(), "calls");
-  const std::unique_ptr<codegen::BatchedKernel> batched = module_.kernels().Batched(spec, b);
-  if (batched == nullptr) return OkStatus();
   batched->spec.runs = spec.runs;
   RELAYVM_ASSIGN_OR_RETURN(const KernelCompiler::Added added, module_.kernels().Add(batched->spec));
   if (!added.interface.immediates.empty()) return OkStatus();
   auto info = DescribeKernel(batched->spec, added.interface);
   if (!info.ok()) return OkStatus();  // its sizes are beyond what files describe
   BatchedKernelInfo form;
-  for (const Dim& symbol : added.interface.symbols) {
-    const auto at = std::find(interface.symbols.begin(), interface.symbols.end(), symbol);
+  const auto scalar_of = [&](const Dim& symbol) {
+    return std::find(interface.symbols.begin(), interface.symbols.end(), symbol) -
+           interface.symbols.begin();
+  };
+  for (const Dim& symbol : added.interface.symbols)
     form.scalars.push_back(symbol == b ? BatchedKernelInfo::kBatchSize
-                                       : static_cast<uint16_t>(at - interface.symbols.begin()));
-  }
+                                       : static_cast<uint16_t>(scalar_of(symbol)));
+  if (batched->rows && !AppendSize(*batched->rows, scalar_of, &form.rows).ok()) return OkStatus();
   uint16_t by_value = static_cast<uint16_t>(interface.symbols.size()), buffer = 0;
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     if (spec.by_value[i]) {
@@ -414,7 +415,12 @@ Status FunctionLowering::AddBatched(const KernelSpec& spec, const KernelInterfac
 Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Value>& inputs,
                                     const std::vector<TensorType>& types, bool escapes,
                                     bool may_reuse, std::vector<Value>& results) {
-  auto added = module_.kernels().Add(spec);
+  const Dim calls = Dim::Symbol(module_.module().ids->Next(), "calls");
+  const std::unique_ptr<codegen::BatchedKernel> batched =
+      module_.batching() ? module_.kernels().Batched(spec, calls) : nullptr;
+  KernelSpec ordered = spec;
+  if (batched) ordered.order = batched->order_of_one;
+  auto added = module_.kernels().Add(ordered);
   if (!added.ok()) {
     return module_.module().sources->Error(added.status().code(), span_, added.status().message());
   }
@@ -451,7 +457,7 @@ Status FunctionLowering::EmitKernel(const KernelSpec& spec, const std::vector<Va
   }
   info->num_scalars = static_cast<uint16_t>(scalars.size());
   uint32_t kernel = module_.KernelIndex(added->id, *std::move(info));
-  if (module_.batching()) RELAYVM_RETURN_IF_ERROR(AddBatched(spec, interface, kernel));
+  if (batched) RELAYVM_RETURN_IF_ERROR(AddBatched(batched.get(), calls, spec, interface, kernel));
   std::optional<double> tasks;
   if (interface.parallel_extent.is_const() && interface.grain.is_const()) {
     tasks = static_cast<double>(interface.parallel_extent.value()) /

@@ -1,10 +1,12 @@
 #include "kernels/codegen/batching.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 
 #include "kernels/codegen/contraction/plan.h"
 #include "kernels/te/batch.h"
+#include "kernels/te/slices.h"
 
 namespace relayvm::codegen {
 namespace {
@@ -18,7 +20,7 @@ constexpr int64_t kMostRows = 8;
 // weights below.
 constexpr int64_t kLeastWeights = 64 << 10;
 
-// The product, where it has the size that pays; null otherwise.
+// The product, where it is of weights that pay; null otherwise.
 Tensor FindProduct(const KernelSpec& spec) {
   Tensor product;
   for (const Tensor& t : ReachedComputations(spec.outputs)) {
@@ -27,16 +29,20 @@ Tensor FindProduct(const KernelSpec& spec) {
     product = t;
   }
   if (!product || product->rank() < 2) return nullptr;
-  int64_t rows = 1;
-  for (int i = 0; i + 1 < product->rank(); ++i) {
-    const Dim& d = product->shape[static_cast<size_t>(i)];
-    if (!d.is_const()) return nullptr;
-    if (__builtin_mul_overflow(rows, d.value(), &rows)) return nullptr;
-  }
-  if (rows < 1 || rows > kMostRows) return nullptr;
   const Dim weights = ProductOf(product->hint_inputs[1]->shape);
   if (!weights.is_const() || weights.value() < kLeastWeights) return nullptr;
   return product;
+}
+
+// Its rows, where they are a number; 0 where that is too large.
+std::optional<int64_t> RowsOf(const te::TensorNode& product) {
+  int64_t rows = 1;
+  for (int i = 0; i + 1 < product.rank(); ++i) {
+    const Dim& d = product.shape[static_cast<size_t>(i)];
+    if (!d.is_const()) return std::nullopt;
+    if (__builtin_mul_overflow(rows, d.value(), &rows)) return 0;
+  }
+  return rows;
 }
 
 // The placeholders that these are computed from.
@@ -53,15 +59,24 @@ std::unordered_set<const te::TensorNode*> InputsOf(const std::vector<Tensor>& te
   return inputs;
 }
 
-}  // namespace
+bool IsByValue(const KernelSpec& spec, size_t input) {
+  return input < spec.by_value.size() && spec.by_value[input];
+}
 
-std::unique_ptr<BatchedKernel> BatchKernel(const KernelSpec& spec, const Dim& b,
-                                           const ContractionTarget& target) {
-  if (spec.order.form != SumOrder::Form::kAny) return nullptr;
-  const Tensor product = FindProduct(spec);
-  if (!product) return nullptr;
-  const auto data = InputsOf({product->hint_inputs[0]});
-  const auto weights = InputsOf({product->hint_inputs.begin() + 1, product->hint_inputs.end()});
+// Whether the computations have a plan that sums in the order that they say.
+bool HasPlan(const KernelSpec& spec, const ContractionTarget& target) {
+  ContractionTarget any = target;
+  any.schedule = {};
+  return PlanContraction(spec, any).has_value();
+}
+
+// --- Calls of a few rows, side by side ---
+
+std::unique_ptr<BatchedKernel> WithLeadingAxis(const KernelSpec& spec,
+                                               const te::TensorNode& product, const Dim& b,
+                                               const ContractionTarget& target) {
+  const auto data = InputsOf({product.hint_inputs[0]});
+  const auto weights = InputsOf({product.hint_inputs.begin() + 1, product.hint_inputs.end()});
   auto batched = std::make_unique<BatchedKernel>();
   bool differ = false;
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
@@ -69,8 +84,8 @@ std::unique_ptr<BatchedKernel> BatchKernel(const KernelSpec& spec, const Dim& b,
     const bool is_data = data.contains(input.get());
     const bool is_weight = weights.contains(input.get());
     if (is_data && is_weight) return nullptr;
-    const bool by_value = i < spec.by_value.size() && spec.by_value[i];
-    const bool shared = by_value || is_weight || (!is_data && input->rank() < product->rank());
+    const bool shared =
+        IsByValue(spec, i) || is_weight || (!is_data && input->rank() < product.rank());
     batched->shared.push_back(shared);
     differ = differ || (is_data && !shared);
   }
@@ -89,10 +104,54 @@ std::unique_ptr<BatchedKernel> BatchKernel(const KernelSpec& spec, const Dim& b,
   for (const Tensor& output : batched->spec.outputs) {
     if (output->shape.empty() || output->shape[0] != b) return nullptr;
   }
-  ContractionTarget any = target;
-  any.schedule = {};
-  if (!PlanContraction(batched->spec, any)) return nullptr;
-  return batched;
+  return HasPlan(batched->spec, target) ? std::move(batched) : nullptr;
+}
+
+// --- Calls of any rows, one after the other ---
+
+std::unique_ptr<BatchedKernel> WithAllRows(const KernelSpec& spec, const te::TensorNode& product,
+                                           const Dim& b, const ContractionTarget& target) {
+  if (product.rank() != 2) return nullptr;
+  const Dim& rows = product.shape[0];
+  const std::optional<ContractionPlan> plan = PlanContraction(spec, target);
+  if (!plan || !SumsInTiles(*plan)) return nullptr;
+
+  te::Batch batch = te::WithRows(spec.inputs, spec.outputs, rows, b);
+  const auto sliced = te::SlicedInputs(spec.outputs, batch.outputs, spec.inputs.size());
+  if (!sliced) return nullptr;
+  auto batched = std::make_unique<BatchedKernel>();
+  batched->order_of_one = {SumOrder::Form::kTiles, 1};
+  batched->rows = rows;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    if ((*sliced)[i] && IsByValue(spec, i)) return nullptr;
+    batched->shared.push_back(!(*sliced)[i]);
+  }
+  const auto data = InputsOf({product.hint_inputs[0]});
+  const bool differ = std::ranges::any_of(data, [&](const te::TensorNode* t) {
+    return (*sliced)[static_cast<size_t>(t->input_index)];
+  });
+  if (!differ) return nullptr;
+  batched->spec = {.name = spec.name + "_batched",
+                   .inputs = std::move(batch.inputs),
+                   .by_value = spec.by_value,
+                   .outputs = std::move(batch.outputs),
+                   .order = batched->order_of_one};
+  KernelSpec one = spec;
+  one.order = batched->order_of_one;
+  const bool have_plans = HasPlan(batched->spec, target) && HasPlan(one, target);
+  return have_plans ? std::move(batched) : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<BatchedKernel> BatchKernel(const KernelSpec& spec, const Dim& b,
+                                           const ContractionTarget& target) {
+  if (spec.order.form != SumOrder::Form::kAny) return nullptr;
+  const Tensor product = FindProduct(spec);
+  if (!product) return nullptr;
+  const std::optional<int64_t> rows = RowsOf(*product);
+  if (!rows) return WithAllRows(spec, *product, b, target);
+  return *rows >= 1 && *rows <= kMostRows ? WithLeadingAxis(spec, *product, b, target) : nullptr;
 }
 
 }  // namespace relayvm::codegen

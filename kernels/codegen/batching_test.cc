@@ -3,6 +3,8 @@
 #include "kernels/codegen/batching.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "kernels/codegen/contraction/harness.h"
 #include "kernels/te/batch.h"
@@ -213,6 +215,81 @@ TEST_CASE("batched kernels give those bits whatever operator follows the product
   }
 }
 
+// Packed products of m rows: with an epilogue that reads rows, and a prologue.
+KernelSpec OpenRows(const Dim& m, int64_t depth, int64_t units, int64_t width) {
+  const Tensor x = Input({m, depth}, 0), w = Input({(units + width - 1) / width, depth, width}, 1);
+  const Tensor bias = Input({units}, 2), residual = Input({m, units}, 3);
+  Attrs attrs;
+  attrs.Set("units", units);
+  attrs.Set("in_units", depth);
+  const Tensor product =
+      Apply("nn.contrib_dense_pack", attrs, {Relu(x), w}, {m, units}, DType::kFloat32);
+  const Tensor sum = AddTensor(AddBias(product, bias, 1), residual);
+  return Spec("open_rows", {x, w, bias, residual}, {sum, Sigmoid(sum)});
+}
+
+TEST_CASE("calls of any rows get the bits that they have alone") {
+  const Dim m = Dim::Symbol(1, "m");
+  const std::vector<int64_t> rows = {23, 1, 2, 64, 3, 12, 13, 1, 40};
+  for (const std::string& level : Levels()) {
+    CAPTURE(level);
+    const KernelOptions options{.machine = MachineNamed(level),
+                                .opt_level = level == "native" ? 3 : 1};
+    KernelHarness harness(options);
+    KernelCompiler asked(options);
+    struct Pair {
+      KernelSpec spec;
+      size_t one, all;
+    };
+    std::vector<Pair> pairs;
+    for (const auto& [depth, units, width] :
+         {std::array<int64_t, 3>{523, 131, 32}, {256, 256, 16}, {1100, 64, 8}, {301, 222, 24}}) {
+      KernelSpec spec = OpenRows(m, depth, units, width);
+      const auto batched = asked.Batched(spec, kCalls);
+      REQUIRE(batched != nullptr);
+      CHECK(batched->rows == m);
+      CHECK(batched->shared == std::vector<bool>{false, true, true, false});
+      spec.order = batched->order_of_one;
+      const size_t one = harness.Add(spec);
+      pairs.push_back({std::move(spec), one, harness.Add(batched->spec)});
+    }
+    harness.Finish();
+    for (const Pair& pair : pairs) {
+      INFO(ShapeToString(pair.spec.inputs[1]->shape));
+      int64_t all_rows = 0;
+      std::vector<std::vector<std::byte>> given(4), expected(2);
+      std::vector<HostTensor> own;
+      for (const int64_t n : rows) {
+        for (size_t i = 0; i < 4; ++i) {
+          if ((i == 1 || i == 2) && all_rows > 0) continue;  // shared
+          const HostTensor t = RandomTensor(DType::kFloat32, ShapeOf(pair.spec.inputs[i], {{1, n}}),
+                                            static_cast<uint32_t>(10 * all_rows) + 7);
+          given[i].insert(given[i].end(), t.data.data(), t.data.data() + t.data.size());
+          if (own.size() <= i) own.emplace_back();
+          own[i] = t;
+        }
+        const auto found = harness.Run(pair.one, own, {{1, n}});
+        for (size_t o = 0; o < 2; ++o)
+          expected[o].insert(expected[o].end(), found[o].data.data(),
+                             found[o].data.data() + found[o].data.size());
+        all_rows += n;
+      }
+      std::vector<HostTensor> together = own;
+      for (const size_t i : {size_t{0}, size_t{3}}) {
+        together[i] = MakeTensor(DType::kFloat32, ShapeOf(pair.spec.inputs[i], {{1, all_rows}}));
+        std::memcpy(together[i].data.Mutable().data(), given[i].data(), given[i].size());
+      }
+      for (uint32_t piece : {0U, 1U}) {
+        const auto found = harness.Run(pair.all, together, {{77, all_rows}}, piece);
+        for (size_t o = 0; o < 2; ++o) {
+          REQUIRE(found[o].data.size() == expected[o].size());
+          CHECK(std::memcmp(found[o].data.data(), expected[o].data(), expected[o].size()) == 0);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("kernels that have no batched form") {
   KernelCompiler compiler({});
   auto has = [&](const KernelSpec& spec) { return compiler.Batched(spec, kCalls) != nullptr; };
@@ -228,6 +305,21 @@ TEST_CASE("kernels that have no batched form") {
   attrs.Set("units", int64_t{512});
   CHECK_FALSE(has(
       Spec("rows", {rows, w}, {Apply("nn.dense", attrs, {rows, w}, {m, 512}, DType::kFloat32)})));
+  // A row that is made of others' rows, or of its place.
+  CHECK(has(OpenRows(m, 512, 512, 32)));
+  const KernelSpec open = OpenRows(m, 512, 512, 32);
+  const auto with = [&](const te::BodyFn& body) {
+    KernelSpec spec = open;
+    spec.outputs = {te::Compute("other", {m, 512}, body)};
+    return spec;
+  };
+  const Tensor& sum = open.outputs[0];
+  CHECK(has(with([&](const auto& i) { return te::Load(sum, i); })));
+  CHECK_FALSE(has(with([&](const auto& i) {
+    return te::Load(sum, {te::DimValue(m) - te::IntImm(1) - i[0], i[1]});
+  })));
+  CHECK_FALSE(
+      has(with([&](const auto& i) { return te::Load(sum, i) * te::Cast(i[0], DType::kFloat32); })));
   // The data is the weight too.
   const Tensor square = Input({4, 16384}, 0);
   Attrs units;

@@ -1,14 +1,19 @@
 #include "kernels/te/batch.h"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace relayvm::te {
 namespace {
 
 class Batcher {
  public:
-  explicit Batcher(const Dim& b) : b_(b) {}
+  // Without `rows` tensors get a first axis of `b`; with it, `b` is what the first axis of `rows`
+  // becomes.
+  explicit Batcher(const Dim& b, std::optional<Dim> rows = std::nullopt)
+      : b_(b), rows_(std::move(rows)) {}
 
   void Put(const Tensor& from, Tensor to) { done_[from.get()] = std::move(to); }
 
@@ -43,9 +48,15 @@ class Batcher {
     if (!is_batched) return tensor;
     auto node = std::make_shared<TensorNode>(*tensor);
     const Axis axis = MakeAxis("b", b_);
-    node->shape.insert(node->shape.begin(), b_);
-    node->axes.insert(node->axes.begin(), axis);
     std::unordered_map<const ExprNode*, Expr> rewritten;
+    axis_ = nullptr;
+    if (!rows_) {
+      node->shape.insert(node->shape.begin(), b_);
+      node->axes.insert(node->axes.begin(), axis);
+    } else if (HasRows(*tensor)) {
+      node->shape[0] = b_;
+      axis_ = std::exchange(node->axes[0], axis).get();
+    }
     node->body = Rewrite(tensor->body, AxisValue(axis), rewritten);
     for (Tensor& input : node->hint_inputs) input = done_.at(input.get());
     return node;
@@ -58,6 +69,10 @@ class Batcher {
       auto [e, expanded] = std::move(stack.back());
       stack.pop_back();
       if (rewritten.contains(e.get())) continue;
+      if (e->kind == ExprKind::kAxis && e->axis.get() == axis_) {
+        rewritten[e.get()] = index;
+        continue;
+      }
       if (!expanded && !e->operands.empty()) {
         stack.push_back({e, true});
         for (const Expr& operand : e->operands) stack.push_back({operand, false});
@@ -75,14 +90,18 @@ class Batcher {
       for (Expr& operand : node->operands) operand = rewritten.at(operand.get());
       if (is_batched) {
         node->tensor = done_.at(e->tensor.get());
-        node->operands.insert(node->operands.begin(), index);
+        if (!rows_) node->operands.insert(node->operands.begin(), index);
       }
       rewritten[e.get()] = std::move(node);
     }
     return rewritten.at(root.get());
   }
 
+  bool HasRows(const TensorNode& t) const { return !t.shape.empty() && t.shape[0] == *rows_; }
+
   Dim b_;
+  std::optional<Dim> rows_;
+  const AxisNode* axis_ = nullptr;  // that of rows, in what is rewritten
   std::unordered_map<const TensorNode*, Tensor> done_;
 };
 
@@ -97,6 +116,24 @@ Batch AddLeadingAxis(const std::vector<Tensor>& inputs, const std::vector<bool>&
     if (!shared[i]) {
       std::vector<Dim> shape = input->shape;
       shape.insert(shape.begin(), b);
+      input = Placeholder(input->name, std::move(shape), input->dtype, static_cast<int>(i));
+    }
+    batcher.Put(inputs[i], input);
+    batch.inputs.push_back(std::move(input));
+  }
+  for (const Tensor& output : outputs) batch.outputs.push_back(batcher.Of(output));
+  return batch;
+}
+
+Batch WithRows(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+               const Dim& rows, const Dim& b) {
+  Batch batch;
+  Batcher batcher(b, rows);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor input = inputs[i];
+    if (!input->shape.empty() && input->shape[0] == rows) {
+      std::vector<Dim> shape = input->shape;
+      shape[0] = b;
       input = Placeholder(input->name, std::move(shape), input->dtype, static_cast<int>(i));
     }
     batcher.Put(inputs[i], input);

@@ -9,9 +9,12 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "vm/platform/process_mutex.h"
 
 namespace relayvm::vm {
 namespace {
@@ -93,6 +96,14 @@ TEST_CASE("address space: from several threads") {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// A native program gives a workspace back, and with it stacks and chunks, while it has the lock.
+TEST_CASE("address space: whoever has the process's lock may take and give") {
+  const std::lock_guard lock(ProcessMutex());
+  char* piece = TakeAddresses(1 << 20, 1 << 20, /*guarded=*/true);
+  REQUIRE(piece != nullptr);
+  GiveAddresses(piece, 1 << 20, 1 << 20, /*guarded=*/true);
 }
 
 TEST_CASE("address space: a child of fork() may use it, whatever other threads did") {

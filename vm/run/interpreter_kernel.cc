@@ -137,6 +137,7 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
 
 bool Interpreter::RunWithOthers(const KernelCall& call) {
   BatchedCall batched{&executable_, call.index, call.args.buffers, call.args.scalars};
+  if (!HasFewRows(batched)) return false;
   context_.batched_call = &batched;
   context_.yield(context_.yield_context);
   context_.batched_call = nullptr;

@@ -1,5 +1,6 @@
 // Calls of kernels that wait to be run together: of one program, of one kernel, with the same
-// scalars and the same shared buffers (BatchedKernelInfo). A call is parked by its invocation,
+// scalars (or those of its batched form, where this counts rows) and the same shared buffers
+// (BatchedKernelInfo). A call is parked by its invocation,
 // which is then suspended (interpreter_kernel.cc), and run by a thread of the scheduler. Tested by
 // batch_test.cc.
 #pragma once
@@ -15,6 +16,7 @@
 #include "vm/run/executable.h"
 
 namespace relayvm {
+struct BatchedKernelInfo;
 struct KernelInfo;
 }  // namespace relayvm
 
@@ -36,6 +38,8 @@ struct BatchedCall {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
+// Whether waiting for others may pay: a call of many rows is bounded by arithmetic.
+bool HasFewRows(const BatchedCall& call);
 // A hash of what calls that run together have in common.
 uint64_t KeyOf(const BatchedCall& call);
 bool RunTogether(const BatchedCall& a, const BatchedCall& b);
@@ -104,15 +108,16 @@ class BatchRunner {
   bool Run(const BatchQueue::Group& group, Workspace& workspace);
 
  private:
-  bool RunCalls(KernelRunner& runner);
+  bool RunCalls(KernelRunner& runner, int64_t num_threads);
   bool PlaceBuffers(const KernelInfo& info, const KernelInfo& kernel, size_t* total);
+  bool TakeScalars(const BatchedKernelInfo& form);
   void CopyIn(const KernelInfo& info, char* memory);
   void CopyOut(const KernelInfo& info) const;
 
   std::vector<const BatchedCall*> calls_;
   std::vector<void*> buffers_;
   std::vector<int64_t> scalars_;
-  std::vector<size_t> sizes_;
+  std::vector<size_t> sizes_;  // bytes of each call's own, buffer by buffer
 };
 
 }  // namespace relayvm::vm

@@ -43,7 +43,14 @@ int32_t ScaleMany(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32
   return Scale(static_cast<int64_t*>(args->buffers[0]), *static_cast<int64_t*>(args->buffers[1]),
                args->scalars[0] * args->scalars[1], static_cast<int64_t*>(args->buffers[2]));
 }
-constexpr Builtin kKernels[] = {{"scale", ScaleOne}, {"scale_many", ScaleMany}};
+std::atomic<int64_t> g_rows_together{0};
+int32_t ScaleRows(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) {
+  g_rows_together += args->scalars[0];
+  return Scale(static_cast<int64_t*>(args->buffers[0]), *static_cast<int64_t*>(args->buffers[1]),
+               args->scalars[0], static_cast<int64_t*>(args->buffers[2]));
+}
+constexpr Builtin kKernels[] = {
+    {"scale", ScaleOne}, {"scale_many", ScaleMany}, {"scale_rows", ScaleRows}};
 
 // `turns` times x = scale(x, w), in a tensor of its own each time.
 std::shared_ptr<const Executable> Program(const std::string& scratch = "0") {
@@ -432,6 +439,7 @@ TEST_CASE("batching: batched forms that do not fit their kernel are refused or n
   CHECK(Contains(fails("k1 (s0) sharing 1", good), "scalars"));
   CHECK(Contains(fails("k1 (s1, calls) sharing 1", good), "takes scalar 1, out of range 1"));
   CHECK(Contains(fails("k1 (s0, calls) sharing 2", good), "share buffer 2"));
+  CHECK(Contains(fails("k1 (s0, calls) rows s1 sharing 1", good), "scalar"));
   CHECK(Contains(fails("k1 (s0, calls) sharing 1 sharing 1", good), "share buffer 1"));
   CHECK(Contains(fails("k1 (s0, calls) sharing 1",
                        "scalars 2 buffers (int32[s1, s0], int64[1], out int64[s1, s0])"),
@@ -465,6 +473,53 @@ TEST_CASE("batching: a kernel that takes more than its calls have runs alone") {
     CHECK(testing::ElementsOf<int64_t>(*runs.result(static_cast<size_t>(i))) ==
           std::vector<int64_t>{i * 7 + 1});
   CHECK(g_together == 0);
+}
+
+// Calls of s0 numbers each, whose rows are these.
+std::shared_ptr<const Executable> RowsProgram(const std::string& rows) {
+  return LoadText(R"(
+.version 1
+.kernel "scale" scalars 1 buffers (int64[s0], int64[1], out int64[s0]) builtin batched k1 (calls) rows )" +
+                      rows + R"( sharing 1
+.kernel "scale_rows" scalars 1 buffers (int64[s0], int64[1], out int64[s0]) builtin
+.export "main" f0 ("x": int64[?], "w": int64[1]) -> int64[?]
+.function "main" scalars 0 objects 2 captured 0 registers 3 3 returns object arena 0
+  tensor.dim i0, r0, #0
+  const.i16 i1, 1
+  const.i16 i2, 0
+  tensor.alloc r2, int64, [i0]
+  kernel k0, i1, i1, i2, [i0], [r0!, r1!, r2]
+  ret.r r2!
+.end
+)",
+                  kKernels);
+}
+
+TEST_CASE("batching: calls of different rows run together where they are few") {
+  auto run = [&](const std::string& rows, const std::vector<int64_t>& lengths) {
+    auto program = RowsProgram(rows);
+    Runs runs({.max_batch = 4});
+    runs.Hold(Program());
+    const Value w = Int64s({7});
+    std::vector<std::vector<int64_t>> inputs;
+    for (const int64_t n : lengths) {
+      auto& x = inputs.emplace_back();
+      for (int64_t i = 0; i < n; ++i) x.push_back(100 * n + i);
+      runs.Add({.executable = program, .inputs = {Int64s(x), w}});
+    }
+    runs.Go();
+    runs.Wait(lengths.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      CHECK(testing::ElementsOf<int64_t>(*runs.result(i)) == Expected(inputs[i], 7, 1));
+    }
+    return std::pair(g_rows_together.exchange(0), g_single.load() - 1);
+  };
+  CHECK(run("s0", {3, 4, 1, 2}) == std::pair<int64_t, int64_t>{10, 0});
+  // One of them has many.
+  CHECK(run("s0", {3, 5, 1, 2}).second > 0);
+  // The file says more rows than there are, fewer than there may be, or none that can be.
+  CHECK(run("s0 + 1", {1, 2, 3, 3}) == std::pair<int64_t, int64_t>{0, 4});
+  CHECK(run("s0*4611686018427387904", {1, 2, 3, 3}) == std::pair<int64_t, int64_t>{0, 4});
 }
 
 TEST_CASE("batching: a trace sees batches, and in them the calls of each run") {

@@ -484,6 +484,13 @@ std::optional<SumOrder> OrderOf(const ContractionPlan& plan) {
   return order;
 }
 
+bool SumsInTiles(const ContractionPlan& plan) {
+  if (!plan.detail) return false;
+  const ContractionDetail& d = *plan.detail;
+  return d.form == ContractionForm::kMatrix && d.columns.is_const() && !plan.amx && !HasDots(d) &&
+         d.panel_form == PanelForm::kElements;
+}
+
 bool HaveSizesOfMemory(const te::TensorNode& t) {
   constexpr int64_t kMostElements = int64_t{1} << 44;
   const auto fits = [](const te::TensorNode& tensor) {

@@ -134,7 +134,7 @@ class Pool {
   char* empty_ = nullptr;
 };
 
-// Under ProcessMutex().
+// Under AddressMutex().
 struct Pools {
   using Key = std::tuple<size_t, size_t, bool>;
   std::map<Key, Pool> pools;
@@ -167,7 +167,7 @@ Pools& AllPools() {
 }  // namespace
 
 char* TakeAddresses(size_t bytes, size_t alignment, bool guarded) {
-  const std::lock_guard lock(ProcessMutex());
+  const std::lock_guard lock(AddressMutex());
   Pools& all = AllPools();  // made under the lock: a fork never finds it half made
   try {
     const auto pool =
@@ -189,7 +189,7 @@ size_t AddressLimit() {
 const char* AddressAdvice() { return "raise what address space the process may have (ulimit -v)"; }
 
 void GiveAddresses(char* memory, size_t bytes, size_t alignment, bool guarded) {
-  const std::lock_guard lock(ProcessMutex());
+  const std::lock_guard lock(AddressMutex());
   Pools& all = AllPools();
   const auto pool = all.pools.find({bytes, alignment, guarded});
   pool->second.Give(memory);

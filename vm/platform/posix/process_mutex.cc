@@ -5,15 +5,24 @@
 namespace relayvm::vm {
 namespace {
 
-constinit Mutex g_mutex;
+constinit Mutex g_mutex, g_addresses;
+
+void LockAll() {
+  g_mutex.lock();
+  g_addresses.lock();
+}
+void UnlockAll() {
+  g_addresses.unlock();
+  g_mutex.unlock();
+}
 
 // Before main or while the library is loaded: no other thread is on its way here then. A library
 // that is unloaded takes its handlers along.
-[[maybe_unused]] const int g_registered =
-    pthread_atfork([] { g_mutex.lock(); }, [] { g_mutex.unlock(); }, [] { g_mutex.unlock(); });
+[[maybe_unused]] const int g_registered = pthread_atfork(LockAll, UnlockAll, UnlockAll);
 
 }  // namespace
 
 Mutex& ProcessMutex() { return g_mutex; }
+Mutex& AddressMutex() { return g_addresses; }
 
 }  // namespace relayvm::vm
