@@ -497,7 +497,10 @@ int Serve(Flags& flags) {
   if (!grpc_line.ok()) return failed(grpc_line.status());
   fmt::print("http {}:{}\n{}metrics {}:{}\n", flags.host, *http, *grpc_line, flags.host, *scrape);
   std::fflush(stdout);
-  (*repository)->Start([models = repository->get()] { SayReady(*models); });
+  (*repository)->Start([&grpc, models = repository->get()] {
+    grpc->SetReady();
+    SayReady(*models);
+  });
   server.Start();
   if (flags.end_with_input) EndWithInput();
 

@@ -74,7 +74,8 @@ struct Dispatcher::Run {
     model->metrics().queued.Add(times.queued_ns);
     ended.queued_ns = times.queued_ns;  // for `done`; a joined run has ended for many
     ended.total_ns = times.queued_ns + times.ran_ns;
-    // A completion throws nothing.
+    // A completion throws nothing. Who has the answer finds it counted.
+    if (is_whole && !is_joined) CountTime(times.ran_ns);
     Result<InferResponse> answer = Guarded([&] { return Answer(result); });
     if (sequence != nullptr) sequences->End(std::exchange(sequence, nullptr));
     const Status failed = Guarded([&]() -> Status {
@@ -83,13 +84,19 @@ struct Dispatcher::Run {
     });
     if (!failed.ok()) model->metrics().lost.Add();
     if (!is_whole) return;
-    if (!is_joined) model->metrics().AddBatchTime(1, times.ran_ns);
     const int64_t answered = std::chrono::nanoseconds(Clock::now() - begin).count();
     if (times.requests == 1) model->NoteRun(times.ran_ns + answered);
     model->NoteShare(times.ran_ns / static_cast<int64_t>(times.requests) + answered);
   }
 
  private:
+  void CountTime(int64_t ran_ns) {
+    Guarded([&]() -> Status {  // without memory for it, it is not counted
+      model->metrics().AddBatchTime(1, ran_ns);
+      return OkStatus();
+    })
+        .ok();
+  }
   Result<InferResponse> Answer(const Result<Value>& result) {
     if (state != nullptr) {
       const Status ended_state = state->End(result);

@@ -29,6 +29,7 @@
 #include "tools/serve/http_server.h"
 #include "tools/serve/http_socket.h"
 #include "tools/serve/json_writer.h"
+#include "tools/serve/slot_pool.h"
 
 namespace relayvm::serve {
 
@@ -42,13 +43,15 @@ class HttpConnection;
 
 // What all threads share.
 struct HttpShared {
-  explicit HttpShared(const HttpOptions& from) : options(from), bodies(from.max_all_bodies) {}
+  explicit HttpShared(const HttpOptions& from);
   const HttpOptions options;
   ByteBudget bodies;
   ClientShares shares{options.max_client_requests};
   std::atomic<uint64_t> accepted{0}, refused{0}, requests{0}, bad_requests{0}, timeouts{0};
   std::atomic<size_t> connections{0};
   std::atomic<bool> draining{false};
+  // Of connections, and of what idle ones have a buffer for.
+  SlotPool connection_slots, buffer_slots;
 };
 
 // A thread with its connections, which nobody else touches.
@@ -70,8 +73,13 @@ inline thread_local const HttpLoop* current_http_loop = nullptr;
 
 class HttpConnection : public HttpExchange, public std::enable_shared_from_this<HttpConnection> {
  public:
+  static constexpr size_t kFirstRead = 2048;  // what idle connections have a buffer for
+
   HttpConnection(HttpLoop& loop, const HttpHandler& handler, tcp::socket socket)
-      : loop_(loop), handler_(handler), socket_(std::move(socket), loop.shared.options.tls) {}
+      : loop_(loop),
+        handler_(handler),
+        socket_(std::move(socket), loop.shared.options.tls),
+        buffer_(SlotAllocator<char>(loop.shared.buffer_slots)) {}
 
   void Start() {
     beast::error_code ignored;
@@ -155,7 +163,6 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
   }
 
  private:
-  static constexpr size_t kFirstRead = 2048;  // what idle connections have a buffer for
   static constexpr size_t kBodyRead = 64 << 10;
   static constexpr size_t kCountedAnswer = 64 << 10;  // smaller ones are as bounded as connections
   static constexpr int kClientGone = 499;
@@ -194,7 +201,7 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
     parser_->body_limit(options().max_body_bytes);
     parser_->get().body().budget = &loop_.shared.bodies;
     parser_->get().body().limit = options().max_body_bytes;
-    if (buffer_.size() == 0 && buffer_.capacity() > kFirstRead) buffer_ = beast::flat_buffer();
+    if (buffer_.size() == 0 && buffer_.capacity() > kFirstRead) buffer_.shrink_to_fit();
     transferred_ = 0;
     state_ = buffer_.size() > 0 ? State::kHeader : State::kIdle;
     deadline_ = Clock::now() + (buffer_.size() > 0 ? options().header_time : options().idle_time);
@@ -517,7 +524,7 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
   HttpLoop& loop_;
   const HttpHandler& handler_;
   HttpSocket socket_;
-  beast::flat_buffer buffer_;
+  beast::basic_flat_buffer<SlotAllocator<char>> buffer_;
   std::optional<http::request_parser<BoundedBody>> parser_;
   State state_ = State::kIdle;
   bool keep_alive_ = true, is_head_ = false, is_old_ = false;
@@ -539,5 +546,11 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
   size_t response_bytes_ = 0;
   bool was_handling_ = false;  // when it was closed
 };
+
+inline HttpShared::HttpShared(const HttpOptions& from)
+    : options(from),
+      bodies(from.max_all_bodies),
+      connection_slots(sizeof(HttpConnection) + 4 * sizeof(void*)),  // with its counts
+      buffer_slots(HttpConnection::kFirstRead) {}
 
 }  // namespace relayvm::serve

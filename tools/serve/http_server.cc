@@ -97,7 +97,9 @@ struct HttpServer::Impl {
     }
     loop.load.fetch_add(1, std::memory_order_relaxed);
     try {
-      auto connection = std::make_shared<HttpConnection>(loop, listener.handler, std::move(socket));
+      auto connection = std::allocate_shared<HttpConnection>(
+          SlotAllocator<HttpConnection>(shared.connection_slots), loop, listener.handler,
+          std::move(socket));
       asio::post(loop.context, [&loop, connection = std::move(connection)] {
         loop.connections.emplace(connection.get(), connection);
         connection->Start();

@@ -442,14 +442,28 @@ Result<std::shared_ptr<const ServedModel>> Repository::Find(std::string_view nam
 }
 
 std::vector<std::string> Repository::VersionsOf(std::string_view name) const {
-  const std::shared_lock lock(mutex_);
   std::vector<std::string> versions;
-  const auto found = entries_.find(name);
-  if (found == entries_.end()) return versions;
-  for (const auto& [number, version] : found->second.versions) {
-    if (version.model != nullptr) versions.push_back(version.model->version());
-  }
+  if (name.empty()) return versions;
+  for (const auto& model : Served(name)) versions.push_back(model->version());
   return versions;
+}
+
+std::vector<std::shared_ptr<const ServedModel>> Repository::Served(std::string_view name,
+                                                                   std::string_view version) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::shared_ptr<const ServedModel>> served;
+  const auto add = [&](const Entry& entry) {
+    for (const auto& [number, one] : entry.versions) {
+      if (one.model != nullptr && (version.empty() || version == one.model->version()))
+        served.push_back(one.model);
+    }
+  };
+  if (name.empty()) {
+    for (const auto& [other, entry] : entries_) add(entry);
+  } else if (const auto found = entries_.find(name); found != entries_.end()) {
+    add(found->second);
+  }
+  return served;
 }
 
 std::vector<IndexEntry> Repository::Index() const {

@@ -93,6 +93,9 @@ class Repository {
                                                   std::string_view version = {}) const;
   // The versions of a model that are served, by number.
   std::vector<std::string> VersionsOf(std::string_view name) const;
+  // What is served, by name and version; of a name or a version alone where it is not empty.
+  std::vector<std::shared_ptr<const ServedModel>> Served(std::string_view name = {},
+                                                         std::string_view version = {}) const;
   // One entry for each version that is served, or for a model that has none; by name and version.
   std::vector<IndexEntry> Index() const;
   // `done` is called on one of the repository's threads, or this one. Load loads again, whatever

@@ -155,7 +155,7 @@ void Routes::Handle(std::shared_ptr<HttpExchange> exchange) {
     case RouteId::kUnload:
       return ChangeModel(*route, std::move(exchange));
     case RouteId::kAllStats:
-      return exchange->Respond(Stats(nullptr));
+      return exchange->Respond(Stats({}, {}));
     default:
       return HandleModel(*route, std::move(exchange));
   }
@@ -170,7 +170,7 @@ void Routes::HandleModel(const Route& route, std::shared_ptr<HttpExchange> excha
       return exchange->Respond(
           Json((*model)->MetadataJson(repository_.VersionsOf((*model)->name()))));
     case RouteId::kModelStats:
-      return exchange->Respond(Stats(model->get()));
+      return exchange->Respond(Stats(route.model, route.version));
     case RouteId::kInfer:
       return Infer(*std::move(model), std::move(exchange));
     case RouteId::kGenerate:
@@ -246,23 +246,20 @@ HttpResponse Routes::Index(std::string_view body) const {
   return Json(json + "]");
 }
 
-HttpResponse Routes::Stats(const ServedModel* only) const {
+HttpResponse Routes::Stats(std::string_view model, std::string_view version) const {
   std::string json = "{\"model_stats\":[";
   const char* separator = "";
-  for (const IndexEntry& entry : repository_.Index()) {
-    if (!entry.is_ready || (only != nullptr && entry.name != only->name())) continue;
-    const auto model = repository_.Find(entry.name, entry.version);
-    if (!model.ok()) continue;
-    const ModelMetrics& metrics = (*model)->metrics();
+  for (const auto& served : repository_.Served(model, version)) {
+    const ModelMetrics& metrics = served->metrics();
     const uint64_t good = metrics.answers(200), runs = metrics.runs.value();
     uint64_t bad = 0;
     for (const int code : ModelMetrics::kCodes) bad += code == 200 ? 0 : metrics.answers(code);
     const int64_t queued = metrics.queued.sum_ns(), ran = metrics.ran.sum_ns();
     json += std::exchange(separator, ",");
     json += "{\"name\":";
-    AppendJsonText(entry.name, &json);
+    AppendJsonText(served->name(), &json);
     json += ",\"version\":";
-    AppendJsonText(entry.version, &json);
+    AppendJsonText(served->version(), &json);
     fmt::format_to(std::back_inserter(json),
                    ",\"inference_count\":{0},\"execution_count\":{1},\"inference_stats\":{{"
                    "\"success\":{{\"count\":{0},\"ns\":{2}}},\"fail\":{{\"count\":{3},\"ns\":0}},"

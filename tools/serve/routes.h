@@ -53,7 +53,7 @@ class Routes {
   HttpResponse Ready() const;
   HttpResponse Index(std::string_view body) const;
   HttpResponse Models() const;
-  HttpResponse Stats(const ServedModel* only) const;
+  HttpResponse Stats(std::string_view model, std::string_view version) const;
   HttpResponse MetricsText() const;
 
   Repository& repository_;

@@ -116,13 +116,22 @@ TEST_CASE("an inference, and what counts it") {
   CHECK(all.find("\"batch_stats\":[]}") != std::string::npos);  // of count
 }
 
-TEST_CASE("metadata has all versions that are served, whichever was asked") {
+TEST_CASE(
+    "metadata has all versions that are served, whichever was asked; statistics have those that "
+    "were") {
   House house(2);
   testing::Save(testing::kAddTwo, house.folder / "add/12/model.vmx");
   CHECK(testing::Wait([&](auto done) { house.repository->Refresh(std::move(done)); }).ok());
   for (const char* path : {"/v2/models/add", "/v2/models/add/versions/3"})
     CHECK(
         house.Ask("GET", path).body.starts_with("{\"name\":\"add\",\"versions\":[\"3\",\"12\"],"));
+  const auto has = [&](const char* path, const char* version) {
+    const std::string text = std::string(R"({"name":"add","version":")") + version + "\"";
+    return house.Ask("GET", path).body.find(text) != std::string::npos;
+  };
+  for (const char* version : {"3", "12"}) CHECK(has("/v2/models/add/stats", version));
+  CHECK(has("/v2/models/add/versions/12/stats", "12"));
+  CHECK_FALSE(has("/v2/models/add/versions/12/stats", "3"));
 }
 
 TEST_CASE("an index of all, or of what is ready") {

@@ -53,6 +53,10 @@ struct GrpcServer::Impl : grpc::CallbackGenericService {
     return Call::Begin(environment, context);
   }
 
+  // grpc.health.v1, or null.
+  grpc::HealthCheckServiceInterface* health() const {
+    return server == nullptr ? nullptr : server->GetHealthCheckService();
+  }
   void SetLimits(grpc::ServerBuilder& builder) const;
   void Watch();
   void StopWatching();
@@ -143,6 +147,8 @@ Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
   builder.RegisterCallbackGenericService(impl_.get());
   impl_->server = builder.BuildAndStart();
   if (impl_->server == nullptr) return Status(StatusCode::kInternal, "gRPC does not start");
+  if (auto* health = impl_->health())
+    health->SetServingStatus(impl_->environment.repository.is_loaded());
   impl_->listener->Start(
       impl_->environment.options.max_connections,
       [acceptor = std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor>(
@@ -155,10 +161,14 @@ Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
   return impl_->listener->port();
 }
 
+void GrpcServer::SetReady() {
+  if (auto* health = impl_->health()) health->SetServingStatus(true);
+}
+
 void GrpcServer::SetDraining() {
   impl_->environment.service.SetDraining();
-  if (impl_->server == nullptr) return;
-  if (auto* health = impl_->server->GetHealthCheckService()) health->SetServingStatus(false);
+  // For good: a repository that is loaded only now changes nothing.
+  if (auto* health = impl_->health()) health->Shutdown();
 }
 
 void GrpcServer::Drain(Clock::time_point deadline) {

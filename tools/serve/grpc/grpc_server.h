@@ -67,6 +67,9 @@ class GrpcServer {
   // Listens and answers; port 0: any. Gives the port. kFailedPrecondition: it is in use, or there
   // is no such address; kInvalidInput: a file of TLS cannot be read. REQUIRES: called once.
   Result<uint16_t> Start(const std::string& host, uint16_t port);
+  // Health says SERVING from Start on where the repository is loaded by then, or from this on:
+  // whoever starts the repository calls it then. REQUIRES: Start has returned.
+  void SetReady();
   // From here on it says that it is not ready, while it answers what comes.
   void SetDraining();
   // Takes no more calls, ends streams behind the request that they are at, and waits for the

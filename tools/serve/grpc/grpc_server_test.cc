@@ -1,6 +1,7 @@
 #include "tools/serve/grpc/grpc_server.h"
 
 #include <doctest/doctest.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/resource.h>
 
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "bytecode/base/status_detail.h"
+#include "tests/temp_folder.h"
 #include "tools/serve/grpc/inference.grpc.pb.h"
 #include "tools/serve/grpc/service.h"
 #include "tools/serve/routes.h"
@@ -20,7 +22,20 @@ namespace {
 using inference::GRPCInferenceService;
 using inference::ModelInferRequest;
 using inference::ModelInferResponse;
+using relayvm::testing::TempFolder;
 using std::chrono::milliseconds;
+
+// Each has a connection of its own.
+std::shared_ptr<grpc::Channel> NewChannel(uint16_t port) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(port),
+                                   grpc::InsecureChannelCredentials(), arguments);
+}
+std::unique_ptr<GRPCInferenceService::Stub> StubOf(uint16_t port) {
+  return GRPCInferenceService::NewStub(NewChannel(port));
+}
 
 // A server of the models "one", "two" (add 1, 2) and "count", and a client.
 struct Fixture {
@@ -29,14 +44,7 @@ struct Fixture {
     const auto chosen = server.Start("127.0.0.1", 0);
     REQUIRE_MESSAGE(chosen.ok(), chosen.status().message());
     port = *chosen;
-    stub = NewStub();
-  }
-  std::unique_ptr<GRPCInferenceService::Stub> NewStub() const {
-    grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(-1);
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    return GRPCInferenceService::NewStub(grpc::CreateCustomChannel(
-        "127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials(), arguments));
+    stub = StubOf(port);
   }
   uint64_t answers(const std::string& model, int code) const {
     return (*repository->Find(model))->metrics().answers(code);
@@ -177,6 +185,107 @@ TEST_CASE("health, metadata, statistics and the repository") {
   inference::ModelStatisticsResponse statistics;
   REQUIRE(fixture.stub->ModelStatistics(&contexts[5], {}, &statistics).ok());
   CHECK(statistics.model_stats(0).name() == "count");
+}
+
+TEST_CASE("statistics are of each version that is served, and of each size of batch") {
+  const TempFolder folder;
+  testing::Save(testing::kAddOne, folder / "one/1/model.vmx");
+  testing::Save(testing::kAddTwo, folder / "one/2/model.vmx");
+  Metrics metrics;
+  const auto dispatcher = testing::NewDispatcher();
+  const auto repository =
+      Repository::Create({.folder = folder / "", .poll = milliseconds(0), .versions = 2},
+                         testing::MakeServed(*dispatcher, metrics));
+  REQUIRE(repository.ok());
+  GrpcServer server({}, **repository, *dispatcher);
+  const auto stub = StubOf(*server.Start("127.0.0.1", 0));
+  for (int i = 0; i < 3; ++i) CHECK(Infer(*stub, Floats({1})).status.ok());
+  const auto ask = [&](const std::string& name, const std::string& version) {
+    grpc::ClientContext context;
+    inference::ModelStatisticsRequest request;
+    request.set_name(name);
+    request.set_version(version);
+    inference::ModelStatisticsResponse answer;
+    REQUIRE(stub->ModelStatistics(&context, request, &answer).ok());
+    return answer;
+  };
+  for (const char* name : {"", "one"}) {
+    const auto both = ask(name, "");
+    REQUIRE(both.model_stats_size() == 2);
+    CHECK(both.model_stats(0).version() == "1");
+    CHECK(both.model_stats(0).batch_stats_size() == 0);
+    CHECK(both.model_stats(1).version() == "2");
+  }
+  const auto second = ask("one", "2");
+  REQUIRE(second.model_stats_size() == 1);
+  REQUIRE(second.model_stats(0).batch_stats_size() == 1);
+  const auto& batch = second.model_stats(0).batch_stats(0);
+  CHECK(batch.batch_size() == 1);
+  CHECK(batch.compute_infer().count() == 3);
+  CHECK(batch.compute_infer().ns() > 0);
+}
+
+// What grpc.health.v1 tells whoever watches the server: 1 SERVING, 2 NOT_SERVING.
+class HealthWatch {
+ public:
+  explicit HealthWatch(uint16_t port) : stub_(NewChannel(port)) {
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    call_ = stub_.PrepareCall(&context_, "/grpc.health.v1.Health/Watch", &queue_);
+    call_->StartCall(this);
+    Wait();
+    const grpc::Slice any_service;
+    call_->WriteLast(grpc::ByteBuffer(&any_service, 1), {}, this);
+    Wait();
+  }
+  ~HealthWatch() {
+    context_.TryCancel();
+    grpc::Status status;
+    call_->Finish(&status, this);
+    Wait();
+  }
+  int Next() {
+    grpc::ByteBuffer answer;
+    call_->Read(&answer, this);
+    grpc::Slice bytes;
+    if (!Wait() || !answer.DumpToSingleSlice(&bytes).ok() || bytes.size() != 2) return -1;
+    return bytes.begin()[1];
+  }
+
+ private:
+  bool Wait() {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue_.Next(&tag, &ok) && ok;
+  }
+
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  grpc::GenericStub stub_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+};
+
+TEST_CASE("health is as ready as the repository, and whoever watches it is told") {
+  const TempFolder folder;
+  testing::Save(testing::kAddOne, folder / "one/1/model.vmx");
+  Metrics metrics;
+  const auto dispatcher = testing::NewDispatcher();
+  const auto repository = Repository::Open({.folder = folder / "", .poll = milliseconds(0)},
+                                           testing::MakeServed(*dispatcher, metrics));
+  REQUIRE(repository.ok());
+  GrpcServer server({}, **repository, *dispatcher);
+  const uint16_t port = *server.Start("127.0.0.1", 0);
+  HealthWatch watch(port);
+  CHECK(watch.Next() == 2);
+  (*repository)->Start([&] { server.SetReady(); });
+  CHECK(watch.Next() == 1);
+  CHECK(HealthWatch(port).Next() == 1);
+  server.SetDraining();
+  CHECK(watch.Next() == 2);
+  server.SetReady();  // of a load that ends while it drains
+  CHECK(HealthWatch(port).Next() == 2);
+
+  GrpcServer later({}, **repository, *dispatcher);  // all is loaded
+  CHECK(HealthWatch(*later.Start("127.0.0.1", 0)).Next() == 1);
 }
 
 TEST_CASE("a deadline, and a client that goes, end the run") {
@@ -365,7 +474,7 @@ TEST_CASE("draining answers what runs, ends idle streams and takes no more") {
   CHECK_FALSE(stream->Read(&answer));
   CHECK(stream->Finish().error_code() == grpc::StatusCode::UNAVAILABLE);
   CHECK(running.get() == grpc::StatusCode::OK);
-  CHECK(Infer(*fixture.NewStub(), Floats({1}), milliseconds(2000)).code() ==
+  CHECK(Infer(*StubOf(fixture.port), Floats({1}), milliseconds(2000)).code() ==
         grpc::StatusCode::UNAVAILABLE);
 }
 
@@ -387,7 +496,7 @@ TEST_CASE("connections have a limit, and room comes back") {
   CHECK(Eventually([&] { return fixture.server.stats().refused >= 2; }));
   CHECK(Infer(*fixture.stub, Floats({1}), milliseconds(500)).code() != grpc::StatusCode::OK);
   strangers.clear();
-  CHECK(Eventually([&] { return Infer(*fixture.NewStub(), Floats({1})).status.ok(); }));
+  CHECK(Eventually([&] { return Infer(*StubOf(fixture.port), Floats({1})).status.ok(); }));
 }
 
 TEST_CASE("the server accepts again when the process has files again") {

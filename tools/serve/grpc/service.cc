@@ -64,6 +64,11 @@ void AddStatistics(const ServedModel& model, inference::ModelStatisticsResponse*
   SetDuration(bad, 0, times->mutable_fail());
   SetDuration(runs, queued, times->mutable_queue());
   SetDuration(runs, ran, times->mutable_compute_infer());
+  for (const auto& [size, of_size] : metrics.batch_times()) {
+    inference::InferBatchStatistics* batch = one->add_batch_stats();
+    batch->set_batch_size(size);
+    SetDuration(of_size.count, of_size.ns, batch->mutable_compute_infer());
+  }
 }
 
 // Of a load or unload.
@@ -230,15 +235,10 @@ Result<grpc::ByteBuffer> GrpcService::ModelStatistics(const grpc::ByteBuffer& by
   inference::ModelStatisticsRequest request;
   RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
   inference::ModelStatisticsResponse answer;
-  if (!request.name().empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(const auto model, repository_.Find(request.name(), request.version()));
+  if (!request.name().empty())
+    RELAYVM_RETURN_IF_ERROR(repository_.Find(request.name(), request.version()).status());
+  for (const auto& model : repository_.Served(request.name(), request.version()))
     AddStatistics(*model, &answer);
-    return WriteMessage(answer);
-  }
-  for (const IndexEntry& entry : repository_.Index()) {
-    const auto model = repository_.Find(entry.name);
-    if (model.ok()) AddStatistics(**model, &answer);
-  }
   return WriteMessage(answer);
 }
 

@@ -337,6 +337,33 @@ def check_shares(binary, models, folder):
         server.end()
 
 
+# --- Start ---
+
+def check_start(binary, examples, folder):
+    """The port is open while a model is compiled: health says as much as REST's probe."""
+    models, compiler, go_on = (os.path.join(folder, name) for name in ("starting", "waiting", "go_on"))
+    os.makedirs(os.path.join(models, "newton", "1"))
+    shutil.copy(os.path.join(examples, "newton.onnx"), os.path.join(models, "newton", "1", "model.onnx"))
+    with open(compiler, "w", encoding="utf-8") as file:
+        relayc = os.path.abspath(os.path.join(binary, "relayc"))
+        file.write(f'#!/bin/sh\nwhile [ ! -e {go_on} ]; do sleep 0.05; done\nexec {relayc} "$@"\n')
+    os.chmod(compiler, 0o755)
+    server = Server(binary, "--models", models, "--cache", os.path.join(folder, "starting_cache"), "--compiler", compiler, wait=False)
+    try:
+        client = Client(server.ports["grpc"])
+        kinds = (client.channel.unary_unary, client.channel.unary_stream)
+        ask, watch = (kind("/grpc.health.v1.Health/" + name, bytes, bytes) for kind, name in zip(kinds, ("Check", "Watch")))
+        watched = watch(b"", timeout=60)
+        check(next(watched) == ask(b"", timeout=60) == b"\x08\x02", "not serving while models are loaded")
+        check(server.ask("GET", "/v2/health/ready")[0] == 503, "nor by REST")
+        open(go_on, "w", encoding="utf-8").close()
+        check(next(watched) == ask(b"", timeout=60) == b"\x08\x01", "serving, and told so")
+        check(server.ask("GET", "/v2/health/ready")[0] == 200, "as by REST")
+        check(abs(first_root(client.infer(numbers([9]))[0]) - 3) < 1e-5, "as it is")
+    finally:
+        check(server.end() == 0, "it ends")
+
+
 def main():
     binary, examples = sys.argv[1:3]
     if shutil.which("protoc") is None:
@@ -368,6 +395,7 @@ def main():
             check_loading(server, examples, models)
         finally:
             server.end()
+        check_start(binary, examples, folder)
         check_told(binary, models, folder)
         check_shares(binary, models, folder)
         check_secure(binary, models, folder)

@@ -10,6 +10,7 @@ GrpcServer::~GrpcServer() = default;
 Result<uint16_t> GrpcServer::Start(const std::string&, uint16_t) {
   return Status(StatusCode::kUnsupported, "this vmserve was built without gRPC");
 }
+void GrpcServer::SetReady() {}
 void GrpcServer::SetDraining() {}
 void GrpcServer::Drain(std::chrono::steady_clock::time_point) {}
 GrpcStats GrpcServer::stats() const { return {}; }
