@@ -99,7 +99,8 @@ def @other(%x: int64) {
     executor = rvm.create_executor("debug", text, on_value=lambda v: seen.setdefault(v.name, v))
     _, result = executor.evaluate("other")(20)
     assert result == 40
-    assert seen["%l"].value == rvm.Adt("Cons", 20, rvm.Adt("Nil"))
+    head, rest = seen["%l"].value.fields
+    assert seen["%l"].value.constructor == "Cons" and head == 20 and rest == rvm.Adt("Nil")
     assert seen["%f"].value is None and seen["%r"].value is None and seen["%f"].summary.startswith("fn ")
 
 
