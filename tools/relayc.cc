@@ -538,6 +538,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm::tools
 
-int main(int argc, char** argv) {
+int RELAYVM_MAIN(int argc, char** argv) {
   return relayvm::tools::GuardedMain("relayc", [&] { return relayvm::tools::Main(argc, argv); });
 }

@@ -126,7 +126,7 @@ Exit Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm::tools
 
-int main(int argc, char** argv) {
+int RELAYVM_MAIN(int argc, char** argv) {
   return relayvm::tools::GuardedMain(
       "relayrun", [&] { return static_cast<int>(relayvm::tools::Main(argc, argv)); });
 }

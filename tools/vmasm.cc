@@ -84,6 +84,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm::tools
 
-int main(int argc, char** argv) {
+int RELAYVM_MAIN(int argc, char** argv) {
   return relayvm::tools::GuardedMain("vmasm", [&] { return relayvm::tools::Main(argc, argv); });
 }

@@ -405,6 +405,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace relayvm
 
-int main(int argc, char** argv) {
+int RELAYVM_MAIN(int argc, char** argv) {
   return relayvm::tools::GuardedMain("vmdump", [&] { return relayvm::Main(argc, argv); });
 }

@@ -12,6 +12,12 @@
 #include <string>
 #include <vector>
 
+// The name of a tool's main function: another one where several tools are one program
+// (tools/packaging/tool_by_name.cc).
+#ifndef RELAYVM_MAIN
+#define RELAYVM_MAIN main
+#endif
+
 namespace relayvm::tools {
 
 // What to do about an argument that no option takes, or nothing: "give it by --input x.npy".

@@ -55,10 +55,15 @@ def package_of(path):
 
 
 def licence_of(package):
+    """(name, text) of a package's licence: the same for all packages of one source."""
     path = pathlib.Path("/usr/share/doc") / package / "copyright"
     if not path.exists():
         sys.exit(f"bundle.py: {path} is not there")
-    return path
+    text = path.read_bytes()
+    if package.startswith("libboost"):
+        # Of two megabytes, on all of Boost's files, what holds for the headers and the library here.
+        return "boost.txt", re.search(rb"(?ms)^License: BSL-1\.0\n Boost Software License.*?^$", text).group(0)
+    return f"{package}.txt", text
 
 
 def small_llvm(users, work, name, version):
@@ -94,7 +99,7 @@ class Bundle:
         self.sources = {}  # soname: path
         for file in self.files:
             self.sources.update({k: v for k, v in found_at(file).items() if k not in self.own})
-        self.licences = {name: {p: licence_of(p) for p in packages} for name, packages in INSIDE.items()}
+        self.licences = {name: dict(map(licence_of, packages)) for name, packages in INSIDE.items()}
 
     def wheel_of(self, file):
         return self.owner_of(str(file.relative_to(self.stage)))
@@ -133,8 +138,9 @@ class Bundle:
                     place.chmod(0o755)
                     places[wheel, name] = place
                     todo.append(place)
-                    package = "llvm-19-dev" if name.startswith("libLLVM") else package_of(source)
-                    self.licences[wheel][package] = licence_of(package)
+                    licence, text = licence_of("llvm-19-dev" if name.startswith("libLLVM") else package_of(source))
+                    if text not in self.licences[wheel].values():
+                        self.licences[wheel][licence] = text
         return places
 
     def patch(self, places):
@@ -185,5 +191,4 @@ def bundle(stage, owner_of, work, build):
     made = Bundle(stage, owner_of, work)
     made.replace_llvm()
     taken = made.patch(made.take())
-    licences = {name: {f"{package}.txt": path for package, path in packages.items()} for name, packages in made.licences.items()}
-    return least_tag([*made.files, *taken]), licences
+    return least_tag([*made.files, *taken]), made.licences

@@ -34,7 +34,12 @@ install(CODE "
   file(WRITE \${package}-${PROJECT_VERSION}.dist-info/INSTALLER \"dpkg\\n\")
 " COMPONENT deb_python EXCLUDE_FROM_ALL)
 
-install(TARGETS relayc_shared relayrun vmrun vmdump vmasm relayvm_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT deb_tools EXCLUDE_FROM_ALL)
+install(TARGETS vmrun vmdump vmasm relayvm_tool compiler-tools RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT deb_tools EXCLUDE_FROM_ALL)
+install(CODE "
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+  file(RENAME \"\${folder}/compiler-tools\" \"\${folder}/relayc\")
+  file(CREATE_LINK relayc \"\${folder}/relayrun\" SYMBOLIC)
+" COMPONENT deb_tools EXCLUDE_FROM_ALL)
 if(TARGET relayvm_native_main_object)
   install(FILES ${native_main} DESTINATION ${CMAKE_INSTALL_LIBDIR}/relayvm COMPONENT deb_tools EXCLUDE_FROM_ALL)
 endif()

@@ -11,6 +11,7 @@ shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
+cmake --build "$build" --target compiler-tools >"$work/log" || { cat "$work/log"; exit 1; }
 # Not compressed, as they are opened once more.
 (cd "$work" && cpack -D CPACK_DEBIAN_COMPRESSION_TYPE=none --config "$build/CPackConfig.cmake" -G DEB -B "$work" >"$work/log" 2>&1) || { cat "$work/log"; exit 1; }
 # Manual pages are compressed in packages, and a file of 600 permissions would be no one's but root's to read.

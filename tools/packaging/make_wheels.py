@@ -35,7 +35,7 @@ WHEELS = {
         files=r"relayvm/bin/(vmserve|vmbench)$", requires=["relayvm"], tools=["vmserve", "vmbench"], groups={}),
     "relayvm-compiler": dict(
         summary="Compiles Relay programs and ONNX models for relayvm",
-        files=r"relayvm/(compiler|onnx|torch|tvm|engines|lib)/|relayvm/bin/(relayc|relayrun|vmasm)$", requires=["relayvm"],
+        files=r"relayvm/(compiler|onnx|torch|tvm|engines|lib)/|relayvm/bin/(compiler-tools|relayc|relayrun|vmasm)$", requires=["relayvm"],
         tools=["relayc", "relayrun", "vmasm"], groups={"torch_dynamo_backends": ["relayvm = relayvm.torch:backend"]}),
     "relayvm": dict(
         summary="Runs compiled Relay programs and ONNX models", files=r"relayvm/", requires=["numpy"],
@@ -86,13 +86,13 @@ def metadata(name, version):
     needs = [r if r == "numpy" else f"{r}=={version}" for r in wheel["requires"]]
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Summary: {wheel['summary']}", "License: Apache-2.0",
              "Classifier: License :: OSI Approved :: Apache Software License", "Classifier: Operating System :: POSIX :: Linux",
-             "Classifier: Programming Language :: C++", "Requires-Python: >=3.10", *[f"Requires-Dist: {r}" for r in needs],
+             "Classifier: Programming Language :: C++", "Requires-Python: >=3.9", *[f"Requires-Dist: {r}" for r in needs],
              "License-File: LICENSE", "Description-Content-Type: text/markdown"]
     return "\n".join(lines) + "\n\n" + description(name)
 
 
 def write_wheel(out, name, version, tag, files, licences):
-    """files, licences: {name in the wheel: path}. Names, times and order are the same for the same files."""
+    """files: {name in the wheel: path}; licences: {name: bytes}. Names, times and order are the same for the same files."""
     wheel = WHEELS[name]
     plain = name.replace("-", "_")
     info = f"{plain}-{version}.dist-info"
@@ -113,7 +113,7 @@ def write_wheel(out, name, version, tag, files, licences):
         for inside in sorted(files):
             add(inside, files[inside].read_bytes(), 0o755 if os.access(files[inside], os.X_OK) and "/bin/" in inside else 0o644)
         for inside in sorted(licences):
-            add(f"{info}/licenses/{inside}", licences[inside].read_bytes(), 0o644)
+            add(f"{info}/licenses/{inside}", licences[inside], 0o644)
         for inside, text in texts.items():
             add(inside, text.encode(), 0o644)
         record.append(f"{info}/RECORD,,")
@@ -145,6 +145,7 @@ def main():
     modules = modules_for(build, args.python, args.pybind11)
     with tempfile.TemporaryDirectory() as work:
         stage = pathlib.Path(work) / "stage"
+        run("cmake", "--build", build, "--target", "runtime-tools", "compiler-tools")
         run("cmake", "--install", build, "--component", "wheel", "--strip", "--prefix", stage)
         # A wheel has no links: a library goes by its soname alone.
         for link in [p for p in stage.rglob("*") if p.is_symlink()]:
@@ -163,7 +164,7 @@ def main():
                 run("strip", "-o", copy, module)
                 tags[tag].append(copy)
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        licences = {"LICENSE": SOURCE / "LICENSE"}
+        licences = {"LICENSE": (SOURCE / "LICENSE").read_bytes()}
         taken = {}
         if not args.plain:
             platform, taken = bundle.bundle(stage, owner_of, pathlib.Path(work), build)

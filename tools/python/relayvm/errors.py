@@ -52,6 +52,13 @@ class Error(Exception):
     def __str__(self):
         return self.message
 
+    if not hasattr(Exception, "add_note"):  # before Python 3.11, whose tracebacks do not show notes: with the message
+        def add_note(self, note):
+            self.__notes__ = [*getattr(self, "__notes__", ()), note]
+
+        def __str__(self):
+            return "\n".join([self.message, *getattr(self, "__notes__", ())])
+
     def __reduce__(self):
         fields = {name: getattr(self, name)
                   for name in ("subject", "expected", "found", "expected_text", "found_text", "numbers")}

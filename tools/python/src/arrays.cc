@@ -50,7 +50,7 @@ bool IsPlainArray(py::handle object) {
 }
 
 // In the order of rows, of the processor's bytes.
-bool IsCompact(const py::detail::PyArray_Proxy& array) {
+bool IsCompactArray(const py::detail::PyArray_Proxy& array) {
   const char order = py::detail::array_descriptor_proxy(array.descr)->byteorder;
   return (array.flags & Api::NPY_ARRAY_C_CONTIGUOUS_) != 0 && (order == '=' || order == '|');
 }
@@ -150,7 +150,7 @@ bool DTypeOfFormat(const char* format, py::ssize_t item_bytes, DType* dtype) {
 bool IsOutputArray(py::handle object, OutputBuffer* buffer) {
   if (!IsPlainArray(object)) return false;
   const auto* array = py::detail::array_proxy(object.ptr());
-  if (!IsCompact(*array) || (array->flags & Api::NPY_ARRAY_WRITEABLE_) == 0) return false;
+  if (!IsCompactArray(*array) || (array->flags & Api::NPY_ARRAY_WRITEABLE_) == 0) return false;
   const auto* const number = std::ranges::find(kTypeNumbers, TypeNumber(*array));
   if (number == kTypeNumbers.end()) return false;
   buffer->dtype = static_cast<DType>(number - kTypeNumbers.begin());
@@ -194,7 +194,7 @@ Value CopyOf(DType dtype, std::span<const int64_t> dims, const void* data, Value
 std::optional<Value> FromArray(py::handle object, DType dtype, Value* spare) {
   if (dtype == DType::kString || !IsPlainArray(object)) return std::nullopt;
   const auto* array = py::detail::array_proxy(object.ptr());
-  if (!IsCompact(*array) || TypeNumber(*array) != TypeNumber(dtype)) return std::nullopt;
+  if (!IsCompactArray(*array) || TypeNumber(*array) != TypeNumber(dtype)) return std::nullopt;
   return FromMemory(object, dtype, {array->dimensions, static_cast<size_t>(array->nd)}, array->data,
                     spare);
 }

@@ -30,7 +30,7 @@ def check_same_numbers(body, run):
     before = run_opt_pass(relay.Function(relay.analysis.free_vars(body), body), relay.transform.InferType())
     after = run(before)
     inputs = values(before)
-    for a, b in zip(evaluated(before, inputs), evaluated(after, inputs), strict=True):
+    for a, b in zip(evaluated(before, inputs), evaluated(after, inputs)):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
     return after
 
@@ -277,7 +277,7 @@ def test_quantised_networks_convert():
     before = run_opt_pass(relay.Function(relay.analysis.free_vars(joined), joined), relay.transform.InferType())
     after = converted({"qnn.conv2d": ["NCHW", "default"]})(before)
     inputs = [rng.integers(-50, 50, p.checked_type.shape).astype(p.checked_type.dtype) for p in before.params]
-    for x, y in zip(evaluated(before, inputs), evaluated(after, inputs), strict=True):
+    for x, y in zip(evaluated(before, inputs), evaluated(after, inputs)):
         np.testing.assert_array_equal(x, y)
     # The data, two kernels, two biases and the result.
     assert count(after, "layout_transform") == 6 and after.astext().count('data_layout="NHWC"') == 0

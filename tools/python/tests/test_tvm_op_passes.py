@@ -41,7 +41,7 @@ def check(body, opt_pass, expected=None, rtol=1e-4):
     before = function(body)
     after = run_opt_pass(before, opt_pass)
     inputs = values(before)
-    for a, b in zip(evaluated(before, inputs), evaluated(after, inputs), strict=True):
+    for a, b in zip(evaluated(before, inputs), evaluated(after, inputs)):
         assert a.dtype == b.dtype
         np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-5)
     if expected is not None:
@@ -322,7 +322,7 @@ def test_sizes_in_buckets():
         run = relay.create_executor("vm", flexible).evaluate()
         for size in (5, 10, 3, 12):
             a, b = rng.standard_normal((2, 10, size)).astype("float32")
-            for got, wanted in zip(run(a, b), (a + b, np.exp(a)), strict=True):
+            for got, wanted in zip(run(a, b), (a + b, np.exp(a))):
                 np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-5)
 
 

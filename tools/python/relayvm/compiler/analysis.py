@@ -31,16 +31,15 @@ def _bound_in_order(expr):
         if id(node) in seen:
             continue
         seen.add(id(node))
-        match node:
-            case relay.Function():
-                yield from node.params
-            case relay.Let():
-                yield node.var
-            case relay.Match():
-                for clause in node.clauses:
-                    for pattern in relay._post_order(clause.lhs, lambda p: p._patterns()):
-                        if isinstance(pattern, relay.PatternVar):
-                            yield pattern.var
+        if isinstance(node, relay.Function):
+            yield from node.params
+        elif isinstance(node, relay.Let):
+            yield node.var
+        elif isinstance(node, relay.Match):
+            for clause in node.clauses:
+                for pattern in relay._post_order(clause.lhs, lambda p: p._patterns()):
+                    if isinstance(pattern, relay.PatternVar):
+                        yield pattern.var
         stack.extend(reversed(node._children()))
 
 
@@ -52,18 +51,17 @@ def _type_vars(of, bound):
         stack = [kind]
         while stack:
             t = stack.pop()
-            match t:
-                case relay.TypeVar():
-                    found.setdefault(t)
-                case relay.FuncType():
-                    bound.update(dict.fromkeys(t.type_params))
-                    stack.extend([t.ret_type, *reversed(t.arg_types), *reversed(t.type_params)])
-                case relay.TupleType():
-                    stack.extend(reversed(t.fields))
-                case relay.RefType():
-                    stack.append(t.value)
-                case relay.TypeCall():
-                    stack.extend(reversed(t.args))
+            if isinstance(t, relay.TypeVar):
+                found.setdefault(t)
+            elif isinstance(t, relay.FuncType):
+                bound.update(dict.fromkeys(t.type_params))
+                stack.extend([t.ret_type, *reversed(t.arg_types), *reversed(t.type_params)])
+            elif isinstance(t, relay.TupleType):
+                stack.extend(reversed(t.fields))
+            elif isinstance(t, relay.RefType):
+                stack.append(t.value)
+            elif isinstance(t, relay.TypeCall):
+                stack.extend(reversed(t.args))
 
     def visit(node):
         if isinstance(node, relay.Function):
@@ -165,13 +163,12 @@ def _is_in_scope(root):
             for child in node._children():
                 mine |= reads[id(child)]
         binds = []
-        match node:
-            case relay.Function():
-                binds = node.params
-            case relay.Let():
-                binds = [node.var]
-            case relay.Match():
-                binds = [p.var for c in node.clauses for p in relay._post_order(c.lhs, lambda p: p._patterns()) if isinstance(p, relay.PatternVar)]
+        if isinstance(node, relay.Function):
+            binds = node.params
+        elif isinstance(node, relay.Let):
+            binds = [node.var]
+        elif isinstance(node, relay.Match):
+            binds = [p.var for c in node.clauses for p in relay._post_order(c.lhs, lambda p: p._patterns()) if isinstance(p, relay.PatternVar)]
         for v in binds:
             if v in numbers:
                 mine &= ~(1 << numbers[v])

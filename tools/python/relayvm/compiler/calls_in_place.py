@@ -69,26 +69,24 @@ class Builder:
 
 def _evaluated(node):
     """What is evaluated first of a node: parts, in their order."""
-    match node:
-        case relay.Let():
-            return (node.value,)
-        case relay.If():
-            return (node.cond,)
-        case relay.Match():
-            return (node.data,)
-        case relay.Function():
-            return ()
-        case relay.Call() | relay.Tuple() | relay.TupleGetItem() | relay.RefCreate() | relay.RefRead() | relay.RefWrite():
-            return node._children()
+    if isinstance(node, relay.Let):
+        return (node.value,)
+    if isinstance(node, relay.If):
+        return (node.cond,)
+    if isinstance(node, relay.Match):
+        return (node.data,)
+    if isinstance(node, relay.Function):
+        return ()
+    if isinstance(node, (relay.Call, relay.Tuple, relay.TupleGetItem, relay.RefCreate, relay.RefRead, relay.RefWrite)):
+        return node._children()
     return ()
 
 
 def _has_effect(node):
-    match node:
-        case relay.Call():
-            return not isinstance(node.op, (relay.Op, relay.Constructor))
-        case relay.Tuple() | relay.TupleGetItem() | relay.Function() | relay.Constant() | relay.GlobalVar() | relay.Constructor() | relay.Op():
-            return False
+    if isinstance(node, relay.Call):
+        return not isinstance(node.op, (relay.Op, relay.Constructor))
+    if isinstance(node, (relay.Tuple, relay.TupleGetItem, relay.Function, relay.Constant, relay.GlobalVar, relay.Constructor, relay.Op)):
+        return False
     return True
 
 

@@ -91,15 +91,14 @@ class Flow:
 
     def inputs(self, node):
         """Nodes whose values a node is made of."""
-        match node:
-            case Var():
-                return (self._values[node],) if node in self._values else ()
-            case Function() | Let():
-                return (node.body,)
-            case Call():
-                return node.args if node in self._calls_of_self else (node.op, *node.args)
-            case Match():
-                return tuple(clause.rhs for clause in node.clauses)
+        if isinstance(node, Var):
+            return (self._values[node],) if node in self._values else ()
+        if isinstance(node, (Function, Let)):
+            return (node.body,)
+        if isinstance(node, Call):
+            return node.args if node in self._calls_of_self else (node.op, *node.args)
+        if isinstance(node, Match):
+            return tuple(clause.rhs for clause in node.clauses)
         return node._children()
 
     def outputs(self, node):
@@ -282,15 +281,14 @@ class Group:
 
 
 def _name_of(node):
-    match node:
-        case Call():
-            return node.op.name + "_" if isinstance(node.op, Op) else "Call_"
-        case Function():
-            return "Function"
-        case TupleGetItem():
-            return f"TupleGetItem{node.index}_"
-        case Tuple() | Let() | If() | Match():
-            return type(node).__name__ + "_"
+    if isinstance(node, Call):
+        return node.op.name + "_" if isinstance(node.op, Op) else "Call_"
+    if isinstance(node, Function):
+        return "Function"
+    if isinstance(node, TupleGetItem):
+        return f"TupleGetItem{node.index}_"
+    if isinstance(node, (Tuple, Let, If, Match)):
+        return type(node).__name__ + "_"
     return ""
 
 

@@ -17,17 +17,17 @@ def all_dtypes(expr):
     """The dtypes of all tensors in an expression with types."""
     found, left = set(), [node.checked_type for node in _nodes(expr) if not isinstance(node, (relay.Op, relay.Constructor))]
     while left:
-        match left.pop():
-            case relay.TensorType() as kind:
-                found.add(kind.dtype)
-            case relay.TupleType() as kind:
-                left.extend(kind.fields)
-            case relay.RefType() as kind:
-                left.append(kind.value)
-            case relay.FuncType() as kind:
-                left.extend([*kind.arg_types, kind.ret_type])
-            case relay.TypeCall() as kind:
-                left.extend(kind.args)
+        kind = left.pop()
+        if isinstance(kind, relay.TensorType):
+            found.add(kind.dtype)
+        elif isinstance(kind, relay.TupleType):
+            left.extend(kind.fields)
+        elif isinstance(kind, relay.RefType):
+            left.append(kind.value)
+        elif isinstance(kind, relay.FuncType):
+            left.extend([*kind.arg_types, kind.ret_type])
+        elif isinstance(kind, relay.TypeCall):
+            left.extend(kind.args)
     return found
 
 

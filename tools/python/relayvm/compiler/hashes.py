@@ -168,25 +168,24 @@ class _Hash:
             self.add(x.constructor)
 
     def type(self, x):
-        match x:
-            case relay.TensorType():
-                self.add("Tensor", list(x.shape), x.dtype)
-            case relay.TupleType():
-                self.add("Tuple", list(x.fields))
-            case relay.FuncType():
-                for v in x.type_params:
-                    self.bind(v._handle)
-                self.add("Func", [int(v.kind) for v in x.type_params], list(x.arg_types), x.ret_type, list(x.type_constraints))
-            case relay.RefType():
-                self.add("Ref", x.value)
-            case relay.TypeCall():
-                self.add("Adt", str(x.func), list(x.args))
-            case relay.TypeVar():
-                self.type_variable(x)
-            case relay.TypeRelation():
-                self.add("Relation", str(x.func), x.num_inputs, list(x.args), x.attrs)
-            case _:
-                self.written += ("type", id(x._handle))
+        if isinstance(x, relay.TensorType):
+            self.add("Tensor", list(x.shape), x.dtype)
+        elif isinstance(x, relay.TupleType):
+            self.add("Tuple", list(x.fields))
+        elif isinstance(x, relay.FuncType):
+            for v in x.type_params:
+                self.bind(v._handle)
+            self.add("Func", [int(v.kind) for v in x.type_params], list(x.arg_types), x.ret_type, list(x.type_constraints))
+        elif isinstance(x, relay.RefType):
+            self.add("Ref", x.value)
+        elif isinstance(x, relay.TypeCall):
+            self.add("Adt", str(x.func), list(x.args))
+        elif isinstance(x, relay.TypeVar):
+            self.type_variable(x)
+        elif isinstance(x, relay.TypeRelation):
+            self.add("Relation", str(x.func), x.num_inputs, list(x.args), x.attrs)
+        else:
+            self.written += ("type", id(x._handle))
 
     def type_variable(self, x):
         if x._handle not in self.numbers and not self.map_free_vars:

@@ -84,33 +84,32 @@ class _Reader:
         key = record["type_key"]
         if key in _KINDS:
             return self._node(_KINDS[key], record)
-        match key:
-            case "Array":
-                return [self._made[i] for i in record.get("data", ())]
-            case "Map":
-                values = [self._made[i] for i in record.get("data", ())]
-                return dict(zip(record["keys"], values)) if "keys" in record else dict(zip(values[::2], values[1::2]))
-            case "IntImm":
-                value = self._of(record, "=value")
-                return bool(value) if record["attrs"]["dtype"] == "bool" else value
-            case "FloatImm":
-                return float(record["attrs"]["value"])
-            case "runtime.String" | "SourceName":
-                return record.get("repr_str", "")
-            case "runtime.NDArray":
-                return constant_of_text(record["repr_str"]).data
-            case "Op" | "EnvFunc":
-                return _MAKERS[_BY_NAME[key]](record["repr_str"])
-            case "relay.Id":
-                return self._of(record, "name_hint")
-            case "Span":
-                return relay.Span(self._of(record, "source_name"), *(self._of(record, f"={n}") for n in ("line", "end_line", "column", "end_column")))
-            case "DictAttrs":
-                return self._of(record, "__dict__") or {}
-            case "IRModule":
-                return _Program(*(self._of(record, name) for name in ("functions", "type_definitions", "attrs")))
-            case "VirtualDevice" | "PrimType" | "SourceMap":
-                return None
+        if key == "Array":
+            return [self._made[i] for i in record.get("data", ())]
+        if key == "Map":
+            values = [self._made[i] for i in record.get("data", ())]
+            return dict(zip(record["keys"], values)) if "keys" in record else dict(zip(values[::2], values[1::2]))
+        if key == "IntImm":
+            value = self._of(record, "=value")
+            return bool(value) if record["attrs"]["dtype"] == "bool" else value
+        if key == "FloatImm":
+            return float(record["attrs"]["value"])
+        if key in ("runtime.String", "SourceName"):
+            return record.get("repr_str", "")
+        if key == "runtime.NDArray":
+            return constant_of_text(record["repr_str"]).data
+        if key in ("Op", "EnvFunc"):
+            return _MAKERS[_BY_NAME[key]](record["repr_str"])
+        if key == "relay.Id":
+            return self._of(record, "name_hint")
+        if key == "Span":
+            return relay.Span(self._of(record, "source_name"), *(self._of(record, f"={n}") for n in ("line", "end_line", "column", "end_column")))
+        if key == "DictAttrs":
+            return self._of(record, "__dict__") or {}
+        if key == "IRModule":
+            return _Program(*(self._of(record, name) for name in ("functions", "type_definitions", "attrs")))
+        if key in ("VirtualDevice", "PrimType", "SourceMap"):
+            return None
         return self._size(key, record) if key.startswith("tir.") else self._attrs(key, record)
 
     def _size(self, key, record):
@@ -124,17 +123,17 @@ class _Reader:
         kinds = {field.name: field.kind for field in FIELDS.get(key, ())}
         values = {}
         for name, text in record.get("attrs", {}).items():
-            match kinds.get(name, "o"):
-                case "i":
-                    values[name] = int(text)
-                case "d":
-                    values[name] = float(text)
-                case "b":
-                    values[name] = text == "1"
-                case "o":
-                    values[name] = _tuples(self._made[int(text)])
-                case _:
-                    values[name] = text
+            kind = kinds.get(name, "o")
+            if kind == "i":
+                values[name] = int(text)
+            elif kind == "d":
+                values[name] = float(text)
+            elif kind == "b":
+                values[name] = text == "1"
+            elif kind == "o":
+                values[name] = _tuples(self._made[int(text)])
+            else:
+                values[name] = text
         return relay.Attrs(values, key)
 
     def _node(self, kind, record):

@@ -7,25 +7,24 @@ from .relay import TypeKind
 def check_kind(t, mod=None):
     """The kind of a type (`TypeKind`). Raises InvalidInput where a part of it is of another kind than its place asks for. mod: whose type
     definitions say how many arguments they take."""
-    match t:
-        case relay.TypeVar() | relay.GlobalTypeVar() | relay.IncompleteType():
-            return t.kind
-        case relay.TypeData():
-            _expect(t, [t.header], TypeKind.AdtHandle, mod)
-            _expect(t, [field for c in t.constructors for field in c.inputs], TypeKind.Type, mod)
-            return TypeKind.TypeData
-        case relay.TupleType():
-            _expect(t, t.fields, TypeKind.Type, mod)
-        case relay.RefType():
-            _expect(t, [t.value], TypeKind.Type, mod)
-        case relay.FuncType():
-            _expect(t, [*t.arg_types, t.ret_type], TypeKind.Type, mod)
-            _expect(t, t.type_constraints, TypeKind.Constraint, mod)
-        case relay.TypeRelation():
-            _expect(t, t.args, TypeKind.Type, mod)
-            return TypeKind.Constraint
-        case relay.TypeCall():
-            _call(t, mod)
+    if isinstance(t, (relay.TypeVar, relay.GlobalTypeVar, relay.IncompleteType)):
+        return t.kind
+    if isinstance(t, relay.TypeData):
+        _expect(t, [t.header], TypeKind.AdtHandle, mod)
+        _expect(t, [field for c in t.constructors for field in c.inputs], TypeKind.Type, mod)
+        return TypeKind.TypeData
+    if isinstance(t, relay.TupleType):
+        _expect(t, t.fields, TypeKind.Type, mod)
+    elif isinstance(t, relay.RefType):
+        _expect(t, [t.value], TypeKind.Type, mod)
+    elif isinstance(t, relay.FuncType):
+        _expect(t, [*t.arg_types, t.ret_type], TypeKind.Type, mod)
+        _expect(t, t.type_constraints, TypeKind.Constraint, mod)
+    elif isinstance(t, relay.TypeRelation):
+        _expect(t, t.args, TypeKind.Type, mod)
+        return TypeKind.Constraint
+    elif isinstance(t, relay.TypeCall):
+        _call(t, mod)
     return TypeKind.Type
 
 

@@ -244,31 +244,30 @@ class Writer:
         return self._sources.setdefault(name, _Object("SourceName", text=name))
 
     def _field(self, x, name):
-        match name:
-            case "virtual_device_":
-                return None if isinstance(x, (relay.GlobalVar, relay.Match)) else self._device
-            case "span":
-                span = getattr(x, "_span", None) or getattr(x, "span", None)
-                return span if span is not None and (type(span) is not _native.Span or span.is_written) else None
-            case "_checked_type_":
-                return self._checked_type(x)
-            case "struct_info_":
-                return None
-            case "vid":
-                return self._ids.setdefault(x, _Object("relay.Id", (("name_hint", x.name_hint),)))
-            case "=data":
-                self.tensors.append(tensor_text(x))
-                return str(len(self.tensors) - 1)
-            case "=tag":
-                return "-1"
-            case "attrs":
-                return self._attrs(x)
-            case "name_hint":
-                return str(x.name_hint)
-            case "belong_to" | "func" if isinstance(getattr(x, name), str):
-                return relay.GlobalTypeVar(getattr(x, name)) if not isinstance(getattr(x, name), relay.GlobalTypeVar) else getattr(x, name)
-            case "shape":
-                return [self._size(dim) for dim in x.shape]
+        if name == "virtual_device_":
+            return None if isinstance(x, (relay.GlobalVar, relay.Match)) else self._device
+        if name == "span":
+            span = getattr(x, "_span", None) or getattr(x, "span", None)
+            return span if span is not None and (type(span) is not _native.Span or span.is_written) else None
+        if name == "_checked_type_":
+            return self._checked_type(x)
+        if name == "struct_info_":
+            return None
+        if name == "vid":
+            return self._ids.setdefault(x, _Object("relay.Id", (("name_hint", x.name_hint),)))
+        if name == "=data":
+            self.tensors.append(tensor_text(x))
+            return str(len(self.tensors) - 1)
+        if name == "=tag":
+            return "-1"
+        if name == "attrs":
+            return self._attrs(x)
+        if name == "name_hint":
+            return str(x.name_hint)
+        if name in ("belong_to", "func") and isinstance(getattr(x, name), str):
+            return relay.GlobalTypeVar(getattr(x, name)) if not isinstance(getattr(x, name), relay.GlobalTypeVar) else getattr(x, name)
+        if name == "shape":
+            return [self._size(dim) for dim in x.shape]
         value = getattr(x, name.lstrip("="))
         if name[0] == "=":
             return str(int(value)) if not isinstance(value, str) else value

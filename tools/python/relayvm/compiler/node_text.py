@@ -37,43 +37,41 @@ def text(e, depth=_DEPTH):
     def inner(*nodes):
         return ", ".join(text(n, depth - 1) for n in nodes)
 
-    match e:
-        case Var():
-            return f"%{e.name_hint or '_'}"
-        case GlobalVar():
-            return f"@{e.name_hint}"
-        case Constructor():
-            return e.name_hint
-        case Op():
-            return e.name
-        case Constant():
-            return constant_text(e)
+    if isinstance(e, Var):
+        return f"%{e.name_hint or '_'}"
+    if isinstance(e, GlobalVar):
+        return f"@{e.name_hint}"
+    if isinstance(e, Constructor):
+        return e.name_hint
+    if isinstance(e, Op):
+        return e.name
+    if isinstance(e, Constant):
+        return constant_text(e)
     if depth == 0:
         return "..."
-    match e:
-        case Call():
-            attrs = "".join(f", {k}={attr_text(v)}" for k, v in (e.attrs or {}).items() if v is not None)
-            return f"{inner(e.op)}({inner(*e.args)}{attrs})"
-        case Tuple():
-            return f"({inner(*e.fields)}{',' if len(e) == 1 else ''})"
-        case TupleGetItem():
-            return f"{inner(e.tuple_value)}.{e.index}"
-        case Let():
-            return f"let {inner(e.var)} = {inner(e.value)}; {inner(e.body)}"
-        case If():
-            return f"if ({inner(e.cond)}) {{ {inner(e.true_branch)} }} else {{ {inner(e.false_branch)} }}"
-        case Function():
-            params = ", ".join(f"{inner(p)}: {p.checked_type}" if p._type is not None else inner(p) for p in e.params)
-            return f"fn ({params}) {{ {inner(e.body)} }}"
-        case Match():
-            clauses = ", ".join(f"{c.lhs!r} => {{ {inner(c.rhs)} }}" for c in e.clauses)
-            return f"match{'' if e.complete else '?'} ({inner(e.data)}) {{ {clauses} }}"
-        case RefCreate():
-            return f"ref({inner(e.value)})"
-        case RefRead():
-            return f"ref_read({inner(e.ref)})"
-        case RefWrite():
-            return f"ref_write({inner(e.ref, e.value)})"
-        case Internal():
-            return f"{e.kind}({inner(*e.args)})"
+    if isinstance(e, Call):
+        attrs = "".join(f", {k}={attr_text(v)}" for k, v in (e.attrs or {}).items() if v is not None)
+        return f"{inner(e.op)}({inner(*e.args)}{attrs})"
+    if isinstance(e, Tuple):
+        return f"({inner(*e.fields)}{',' if len(e) == 1 else ''})"
+    if isinstance(e, TupleGetItem):
+        return f"{inner(e.tuple_value)}.{e.index}"
+    if isinstance(e, Let):
+        return f"let {inner(e.var)} = {inner(e.value)}; {inner(e.body)}"
+    if isinstance(e, If):
+        return f"if ({inner(e.cond)}) {{ {inner(e.true_branch)} }} else {{ {inner(e.false_branch)} }}"
+    if isinstance(e, Function):
+        params = ", ".join(f"{inner(p)}: {p.checked_type}" if p._type is not None else inner(p) for p in e.params)
+        return f"fn ({params}) {{ {inner(e.body)} }}"
+    if isinstance(e, Match):
+        clauses = ", ".join(f"{c.lhs!r} => {{ {inner(c.rhs)} }}" for c in e.clauses)
+        return f"match{'' if e.complete else '?'} ({inner(e.data)}) {{ {clauses} }}"
+    if isinstance(e, RefCreate):
+        return f"ref({inner(e.value)})"
+    if isinstance(e, RefRead):
+        return f"ref_read({inner(e.ref)})"
+    if isinstance(e, RefWrite):
+        return f"ref_write({inner(e.ref, e.value)})"
+    if isinstance(e, Internal):
+        return f"{e.kind}({inner(*e.args)})"
     return object.__repr__(e)

@@ -5,7 +5,7 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from typing import Any
+from typing import Any, Optional
 
 from . import _native, op_patterns, operator_table, operators
 
@@ -32,7 +32,7 @@ class Operand:
     shape: str
     dtypes: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
-    dtype_of: str | None = None
+    dtype_of: Optional[str] = None
     mixed: tuple[tuple[str, str], ...] = ()
     is_tuple: bool = False
     is_optional: bool = False
@@ -81,7 +81,7 @@ class Attribute:
     values: tuple[str, ...]
     is_required: bool
     default: Any
-    parameter: str | None = None
+    parameter: Optional[str] = None
     parameter_default: Any = None
 
 
@@ -92,7 +92,7 @@ class Operator:
     name: str
     is_function: bool
     summary: str
-    formula: str | None
+    formula: Optional[str]
     formula_holds: str
     operands: tuple[Operand, ...]
     results: tuple[Result, ...]

@@ -2,6 +2,7 @@
 import dataclasses
 import functools
 import re
+from typing import Optional
 
 from . import operator_rows, operator_rows_more, operator_rows_nn
 
@@ -14,8 +15,8 @@ class Part:
     """An operand or a result as a row has it: its name ("" of a result that stands alone), its shape ("N, C, H, W"; of results None where
     `words` say it), whether it is a tuple of tensors, and whether it may be left out."""
     name: str
-    shape: str | None
-    words: str | None = None
+    shape: Optional[str]
+    words: Optional[str] = None
     is_tuple: bool = False
     is_optional: bool = False
 
@@ -35,7 +36,7 @@ class Row:
     results: tuple
     operand_texts: dict
     attribute_texts: dict
-    formula: str | None
+    formula: Optional[str]
     note: str
     example: str
 

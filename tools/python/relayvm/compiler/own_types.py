@@ -15,25 +15,24 @@ class OwnTypes:
 
     def type(self, kind):
         """The type without its module, as far as it can do without."""
-        match kind:
-            case relay.TensorType():
-                dims = [self._dim(dim) for dim in kind.shape]
-                return kind if any(dim is None for dim in dims) else relay.TensorType(dims, kind.dtype)
-            case relay.TupleType():
-                return relay.TupleType(map(self.type, kind.fields))
-            case relay.FuncType():
-                return relay.FuncType(map(self.type, kind.arg_types), self.type(kind.ret_type), map(self.type, kind.type_params),
-                                      kind.type_constraints)
-            case relay.RefType():
-                return relay.RefType(self.type(kind.value))
-            case relay.TypeCall() if is_strange_dtype(str(kind.func)) and not kind.args:
-                return relay.TensorType((), str(kind.func))
-            case relay.TypeCall():
-                return relay.TypeCall(kind.func, [self.type(arg) for arg in kind.args])
-            case relay.TypeVar() if not self._is_open:
-                if kind._handle not in self._vars:
-                    self._vars[kind._handle] = relay.TypeVar(kind.name_hint, kind.kind)
-                return self._vars[kind._handle]
+        if isinstance(kind, relay.TensorType):
+            dims = [self._dim(dim) for dim in kind.shape]
+            return kind if any(dim is None for dim in dims) else relay.TensorType(dims, kind.dtype)
+        if isinstance(kind, relay.TupleType):
+            return relay.TupleType(map(self.type, kind.fields))
+        if isinstance(kind, relay.FuncType):
+            return relay.FuncType(map(self.type, kind.arg_types), self.type(kind.ret_type), map(self.type, kind.type_params),
+                                  kind.type_constraints)
+        if isinstance(kind, relay.RefType):
+            return relay.RefType(self.type(kind.value))
+        if isinstance(kind, relay.TypeCall) and is_strange_dtype(str(kind.func)) and not kind.args:
+            return relay.TensorType((), str(kind.func))
+        if isinstance(kind, relay.TypeCall):
+            return relay.TypeCall(kind.func, [self.type(arg) for arg in kind.args])
+        if isinstance(kind, relay.TypeVar) and not self._is_open:
+            if kind._handle not in self._vars:
+                self._vars[kind._handle] = relay.TypeVar(kind.name_hint, kind.kind)
+            return self._vars[kind._handle]
         return kind
 
     def _dim(self, dim):

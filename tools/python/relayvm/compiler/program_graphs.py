@@ -110,17 +110,16 @@ def _constant_text(constant):
 
 def _here(expr):
     """What an expression is made of that stands in the same scope."""
-    match expr:
-        case relay.Call():
-            return expr.args if isinstance(expr.op, (relay.Op, relay.GlobalVar, relay.Constructor, relay.Function)) else (expr.op, *expr.args)
-        case relay.Let():
-            return (expr.value, expr.body)
-        case relay.If():
-            return (expr.cond,)
-        case relay.Match():
-            return (expr.data,)
-        case relay.Function():
-            return ()
+    if isinstance(expr, relay.Call):
+        return expr.args if isinstance(expr.op, (relay.Op, relay.GlobalVar, relay.Constructor, relay.Function)) else (expr.op, *expr.args)
+    if isinstance(expr, relay.Let):
+        return (expr.value, expr.body)
+    if isinstance(expr, relay.If):
+        return (expr.cond,)
+    if isinstance(expr, relay.Match):
+        return (expr.data,)
+    if isinstance(expr, relay.Function):
+        return ()
     return expr._children()
 
 
@@ -192,31 +191,30 @@ class _Scope:
     def _fill(self, expr, node):
         node.kind, place = "control", source_name(expr)
         kind = type_text(expr)
-        match expr:
-            case relay.Call():
-                self._fill_call(expr, node)
-            case relay.Tuple():
-                node.title, node.kind = "tuple", "other"
-                self._read(node, expr.fields)
-            case relay.If():
-                node.title = "if"
-                self._read(node, [expr.cond], ["condition"])
-                self._enter(node, [("then", expr.true_branch, ()), ("else", expr.false_branch, ())])
-            case relay.Match():
-                node.title = "match"
-                self._read(node, [expr.data])
-                self._enter(node, [(repr(c.lhs), c.rhs, [p.var for p in relay._post_order(c.lhs, lambda p: p._patterns()) if isinstance(p, relay.PatternVar)])
-                                   for c in expr.clauses])
-            case relay.Function():
-                name = next((variable.name_hint for variable, value in self.bound.items() if value is expr), "")
-                node.title = f"fn %{name}" if name else f"fn {expr.attrs.get('Composite', '')}".strip()
-                self._enter(node, [("", expr.body, expr.params)])
-            case relay.Internal():
-                node.title = expr.kind
-                self._read(node, expr.args)
-            case _:
-                node.title = {relay.RefCreate: "ref", relay.RefRead: "ref_read", relay.RefWrite: "ref_write"}.get(type(expr)) or node_text(expr, 1)
-                self._read(node, expr._children())
+        if isinstance(expr, relay.Call):
+            self._fill_call(expr, node)
+        elif isinstance(expr, relay.Tuple):
+            node.title, node.kind = "tuple", "other"
+            self._read(node, expr.fields)
+        elif isinstance(expr, relay.If):
+            node.title = "if"
+            self._read(node, [expr.cond], ["condition"])
+            self._enter(node, [("then", expr.true_branch, ()), ("else", expr.false_branch, ())])
+        elif isinstance(expr, relay.Match):
+            node.title = "match"
+            self._read(node, [expr.data])
+            self._enter(node, [(repr(c.lhs), c.rhs, [p.var for p in relay._post_order(c.lhs, lambda p: p._patterns()) if isinstance(p, relay.PatternVar)])
+                               for c in expr.clauses])
+        elif isinstance(expr, relay.Function):
+            name = next((variable.name_hint for variable, value in self.bound.items() if value is expr), "")
+            node.title = f"fn %{name}" if name else f"fn {expr.attrs.get('Composite', '')}".strip()
+            self._enter(node, [("", expr.body, expr.params)])
+        elif isinstance(expr, relay.Internal):
+            node.title = expr.kind
+            self._read(node, expr.args)
+        else:
+            node.title = {relay.RefCreate: "ref", relay.RefRead: "ref_read", relay.RefWrite: "ref_write"}.get(type(expr)) or node_text(expr, 1)
+            self._read(node, expr._children())
         if not isinstance(expr, relay.Function) and kind:
             node.lines.append(f"-> {kind}")
         if place:
@@ -247,13 +245,13 @@ class _Scope:
     def _read(self, node, exprs, names=()):
         for i, expr in enumerate(exprs):
             name = f"{names[i]} " if i < len(names) else ""
-            match self._resolved(expr)[0]:
-                case relay.Constant() as value:
-                    node.lines.append(f"{name}<{value.name + ' ' if value.name else ''}{_constant_text(value)}>")
-                case relay.GlobalVar() | relay.Constructor() as value:
-                    node.lines.append(f"{name}{node_text(value)}")
-                case _:
-                    node.inputs.append(self._source(expr))
+            value = self._resolved(expr)[0]
+            if isinstance(value, relay.Constant):
+                node.lines.append(f"{name}<{value.name + ' ' if value.name else ''}{_constant_text(value)}>")
+            elif isinstance(value, (relay.GlobalVar, relay.Constructor)):
+                node.lines.append(f"{name}{node_text(value)}")
+            else:
+                node.inputs.append(self._source(expr))
 
     def _enter(self, node, parts):
         if self.depth >= _DEEPEST:

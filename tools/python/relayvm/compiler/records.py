@@ -86,29 +86,28 @@ def _optional(kind):
 
 
 def _payload(node):
-    match node:
-        case Var():
-            return node._handle or (node.name_hint, _optional(node.type_annotation))
-        case Constant():
-            return node._handle
-        case GlobalVar():
-            return node.name_hint
-        case Op():
-            return node.name
-        case Constructor():
-            return (node.belong_to, node.name_hint)
-        case Call():
-            return node._attrs if isinstance(node._attrs, _native.Call) else None
-        case TupleGetItem():
-            return node.index
-        case Function():
-            return node._handle or (_handles(node.type_params), _optional(node.ret_type), dict(node.attrs))
-        case Match():
-            return node.complete
-        case PatternConstructor():
-            return (node.constructor.belong_to, node.constructor.name_hint)
-        case Internal():
-            return node._handle
+    if isinstance(node, Var):
+        return node._handle or (node.name_hint, _optional(node.type_annotation))
+    if isinstance(node, Constant):
+        return node._handle
+    if isinstance(node, GlobalVar):
+        return node.name_hint
+    if isinstance(node, Op):
+        return node.name
+    if isinstance(node, Constructor):
+        return (node.belong_to, node.name_hint)
+    if isinstance(node, Call):
+        return node._attrs if isinstance(node._attrs, _native.Call) else None
+    if isinstance(node, TupleGetItem):
+        return node.index
+    if isinstance(node, Function):
+        return node._handle or (_handles(node.type_params), _optional(node.ret_type), dict(node.attrs))
+    if isinstance(node, Match):
+        return node.complete
+    if isinstance(node, PatternConstructor):
+        return (node.constructor.belong_to, node.constructor.name_hint)
+    if isinstance(node, Internal):
+        return node._handle
 
 
 _KINDS = {Var: "var", Constant: "constant", GlobalVar: "global", Constructor: "constructor", Call: "call", Tuple: "tuple",

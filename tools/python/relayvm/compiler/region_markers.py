@@ -74,18 +74,17 @@ class Annotator:
         return _rewritten(fn, self._rewrite)
 
     def _rewrite(self, old, new):
-        match new:
-            case Call():
-                return self._call(old, new)
-            case Function():
-                return new if "Composite" in new.attrs else _like(new, new.params, self._ended(new.body))
-            case Let():
-                value = new.value if isinstance(new.value, Function) else self._operands([new.value])[1][0]
-                return Let(new.var, value, self._ended(new.body), new.span)
-            case If():
-                return If(*map(self._ended, new._children()), new.span)
-            case Tuple() | TupleGetItem() | RefCreate() | RefRead() | RefWrite():
-                return self._other(new)
+        if isinstance(new, Call):
+            return self._call(old, new)
+        if isinstance(new, Function):
+            return new if "Composite" in new.attrs else _like(new, new.params, self._ended(new.body))
+        if isinstance(new, Let):
+            value = new.value if isinstance(new.value, Function) else self._operands([new.value])[1][0]
+            return Let(new.var, value, self._ended(new.body), new.span)
+        if isinstance(new, If):
+            return If(*map(self._ended, new._children()), new.span)
+        if isinstance(new, (Tuple, TupleGetItem, RefCreate, RefRead, RefWrite)):
+            return self._other(new)
         return new
 
     def _call(self, old, new):
@@ -153,15 +152,14 @@ def _mark(name, expr, engine):
 def _like(node, *parts):
     """A node of other parts."""
     parts = [list(p) if not isinstance(p, Expr) else p for p in parts]
-    match node:
-        case Call():
-            return relay.same_call(node, node.op, parts[0])
-        case Function():
-            return Function(parts[0], parts[1], node.ret_type, node.type_params, node.attrs, node.span, name=node.name)
-        case Tuple():
-            return Tuple(parts[0], node.span)
-        case TupleGetItem():
-            return TupleGetItem(parts[0][0], node.index, node.span)
+    if isinstance(node, Call):
+        return relay.same_call(node, node.op, parts[0])
+    if isinstance(node, Function):
+        return Function(parts[0], parts[1], node.ret_type, node.type_params, node.attrs, node.span, name=node.name)
+    if isinstance(node, Tuple):
+        return Tuple(parts[0], node.span)
+    if isinstance(node, TupleGetItem):
+        return TupleGetItem(parts[0][0], node.index, node.span)
     return type(node)(*parts[0], node.span)
 
 

@@ -178,30 +178,29 @@ def _elsewhere(name):
     """What TVM has in relay and relayvm elsewhere."""
     from types import SimpleNamespace
     import relayvm
-    match name:
-        case "analysis":
-            return relayvm.analysis
-        case "expr_functor":
-            return SimpleNamespace(ExprFunctor=ExprFunctor, ExprMutator=ExprMutator, ExprVisitor=ExprVisitor)
-        case "dataflow_pattern":
-            from . import dataflow_pattern  # which needs what is above
-            return dataflow_pattern
-        case "expr":
-            return sys.modules[__name__]
-        case "TypeFunctor" | "TypeMutator" | "TypeVisitor":
-            from . import type_functors  # which needs what is above
-            return getattr(type_functors, name)
-        case "build" | "transform":
-            return getattr(relayvm, name)
-        case "fromtext":
-            return relayvm.parse
-        case "frontend":
-            return SimpleNamespace(**{f"from_{format}": getattr(relayvm, f"from_{format}") for format in _FRONTENDS})
-        case "create_executor":
-            def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
-                return relayvm.create_executor(kind, mod, params, target)
-            create_executor.__doc__ = relayvm.create_executor.__doc__
-            return create_executor
+    if name == "analysis":
+        return relayvm.analysis
+    if name == "expr_functor":
+        return SimpleNamespace(ExprFunctor=ExprFunctor, ExprMutator=ExprMutator, ExprVisitor=ExprVisitor)
+    if name == "dataflow_pattern":
+        from . import dataflow_pattern  # which needs what is above
+        return dataflow_pattern
+    if name == "expr":
+        return sys.modules[__name__]
+    if name in ("TypeFunctor", "TypeMutator", "TypeVisitor"):
+        from . import type_functors  # which needs what is above
+        return getattr(type_functors, name)
+    if name in ("build", "transform"):
+        return getattr(relayvm, name)
+    if name == "fromtext":
+        return relayvm.parse
+    if name == "frontend":
+        return SimpleNamespace(**{f"from_{format}": getattr(relayvm, f"from_{format}") for format in _FRONTENDS})
+    if name == "create_executor":
+        def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
+            return relayvm.create_executor(kind, mod, params, target)
+        create_executor.__doc__ = relayvm.create_executor.__doc__
+        return create_executor
     return None
 
 

@@ -132,38 +132,37 @@ class _Comparison:
     def types(self, left, right):
         if type(left) is not type(right):
             self.fail(left, right)
-        match left:
-            case relay.TensorType():
-                if left.dtype != right.dtype:
-                    self.fail(left, right)
-                self.sequences(left.shape, right.shape)
-            case relay.TupleType():
-                self.sequences(left.fields, right.fields)
-            case relay.FuncType():
-                if len(left.type_params) != len(right.type_params):
-                    self.fail(left, right)
-                self.type_params(left, right)
-                self.sequences([*left.arg_types, left.ret_type], [*right.arg_types, right.ret_type])
-                self.add([(left.type_constraints, right.type_constraints)])
-            case relay.RefType():
-                self.add([(left.value, right.value)])
-            case relay.TypeCall():
-                if str(left.func) != str(right.func):
-                    self.fail(left, right)
-                self.sequences(left.args, right.args)
-            case relay.TypeRelation():
-                if left.func is not right.func or left.num_inputs != right.num_inputs:
-                    self.fail(left, right)
-                self.add([(left.args, right.args), (left.attrs, right.attrs)])
-            case relay.TypeVar():
-                known = self.known(left, right, left._handle, right._handle)
-                if known is False or known is None and left._handle != right._handle and not self.map_free_vars or left.kind != right.kind:
-                    self.fail(left, right)
-                if known is None:
-                    self.bind(left, right, left._handle, right._handle)
-            case _:
-                if left._handle != right._handle:
-                    self.fail(left, right)
+        if isinstance(left, relay.TensorType):
+            if left.dtype != right.dtype:
+                self.fail(left, right)
+            self.sequences(left.shape, right.shape)
+        elif isinstance(left, relay.TupleType):
+            self.sequences(left.fields, right.fields)
+        elif isinstance(left, relay.FuncType):
+            if len(left.type_params) != len(right.type_params):
+                self.fail(left, right)
+            self.type_params(left, right)
+            self.sequences([*left.arg_types, left.ret_type], [*right.arg_types, right.ret_type])
+            self.add([(left.type_constraints, right.type_constraints)])
+        elif isinstance(left, relay.RefType):
+            self.add([(left.value, right.value)])
+        elif isinstance(left, relay.TypeCall):
+            if str(left.func) != str(right.func):
+                self.fail(left, right)
+            self.sequences(left.args, right.args)
+        elif isinstance(left, relay.TypeRelation):
+            if left.func is not right.func or left.num_inputs != right.num_inputs:
+                self.fail(left, right)
+            self.add([(left.args, right.args), (left.attrs, right.attrs)])
+        elif isinstance(left, relay.TypeVar):
+            known = self.known(left, right, left._handle, right._handle)
+            if known is False or known is None and left._handle != right._handle and not self.map_free_vars or left.kind != right.kind:
+                self.fail(left, right)
+            if known is None:
+                self.bind(left, right, left._handle, right._handle)
+        else:
+            if left._handle != right._handle:
+                self.fail(left, right)
 
     def type_params(self, left, right):
         for a, b in zip(left.type_params, right.type_params):
@@ -223,39 +222,38 @@ class _Comparison:
             self.fail(left, right, "their elements")
 
     def parts(self, left, right):
-        match left:
-            case relay.Call():
-                if left._attrs is not right._attrs:
-                    if (left.attrs is None) != (right.attrs is None):
-                        self.fail(left, right)
-                    if left.attrs:
-                        self.add([(left.attrs, right.attrs)])
-                if len(left.args) != len(right.args):
-                    self.fail(left, right, f"{len(left.args)} arguments, and {len(right.args)}")
-                self.add([(left.op, right.op), *zip(left.args, right.args)])
-                if not isinstance(left.op, relay.Op) and left._type is None and right._type is None:
-                    self.add([(left.type_args, right.type_args)])
-            case relay.Function():
-                self.functions(left, right)
-            case relay.Let():
-                self.lets(left, right)
-            case relay.Match():
-                if left.complete != right.complete or len(left.clauses) != len(right.clauses):
+        if isinstance(left, relay.Call):
+            if left._attrs is not right._attrs:
+                if (left.attrs is None) != (right.attrs is None):
                     self.fail(left, right)
-                pairs = [(left.data, right.data)]
-                for a, b in zip(left.clauses, right.clauses):
-                    pairs += [(a.lhs, b.lhs), (a.rhs, b.rhs)]
-                self.add(pairs)
-            case relay.TupleGetItem():
-                if left.index != right.index:
-                    self.fail(left, right)
-                self.add([(left.tuple_value, right.tuple_value)])
-            case relay.Internal():
-                if left.kind != right.kind:
-                    self.fail(left, right)
-                self.sequences(left.args, right.args)
-            case _:
-                self.sequences(left._children(), right._children())
+                if left.attrs:
+                    self.add([(left.attrs, right.attrs)])
+            if len(left.args) != len(right.args):
+                self.fail(left, right, f"{len(left.args)} arguments, and {len(right.args)}")
+            self.add([(left.op, right.op), *zip(left.args, right.args)])
+            if not isinstance(left.op, relay.Op) and left._type is None and right._type is None:
+                self.add([(left.type_args, right.type_args)])
+        elif isinstance(left, relay.Function):
+            self.functions(left, right)
+        elif isinstance(left, relay.Let):
+            self.lets(left, right)
+        elif isinstance(left, relay.Match):
+            if left.complete != right.complete or len(left.clauses) != len(right.clauses):
+                self.fail(left, right)
+            pairs = [(left.data, right.data)]
+            for a, b in zip(left.clauses, right.clauses):
+                pairs += [(a.lhs, b.lhs), (a.rhs, b.rhs)]
+            self.add(pairs)
+        elif isinstance(left, relay.TupleGetItem):
+            if left.index != right.index:
+                self.fail(left, right)
+            self.add([(left.tuple_value, right.tuple_value)])
+        elif isinstance(left, relay.Internal):
+            if left.kind != right.kind:
+                self.fail(left, right)
+            self.sequences(left.args, right.args)
+        else:
+            self.sequences(left._children(), right._children())
 
     def functions(self, left, right):
         if len(left.params) != len(right.params) or len(left.type_params) != len(right.type_params):

@@ -139,28 +139,27 @@ class _Printer:
         return known
 
     def _type_text(self, kind):
-        match kind:
-            case relay.TensorType():
-                shape = kind.shape
-                if not shape:
-                    return kind.dtype
-                return f"Tensor[({', '.join(map(self.dim_text, shape))}), {kind.dtype}]"
-            case relay.TupleType():
-                fields = kind.fields
-                return f"({', '.join(map(self.type_text, fields))}{',' if len(fields) == 1 else ''})"
-            case relay.FuncType():
-                params = f"[{', '.join(map(self.type_text, kind.type_params))}]" if kind.type_params else ""
-                return f"fn {params}({', '.join(map(self.type_text, kind.arg_types))}) -> {self.type_text(kind.ret_type)}"
-            case relay.RefType():
-                return f"ref({self.type_text(kind.value)})"
-            case relay.TypeCall():
-                return f"{kind.func}[{', '.join(map(self.type_text, kind.args))}]"
-            case relay.TypeVar():
-                return kind.name_hint
-            case relay.TypeRelation():
-                return f"{getattr(kind.func, 'name', kind.func)}({', '.join(map(self.type_text, kind.args))})"
-            case relay.IncompleteType():
-                return "_"
+        if isinstance(kind, relay.TensorType):
+            shape = kind.shape
+            if not shape:
+                return kind.dtype
+            return f"Tensor[({', '.join(map(self.dim_text, shape))}), {kind.dtype}]"
+        if isinstance(kind, relay.TupleType):
+            fields = kind.fields
+            return f"({', '.join(map(self.type_text, fields))}{',' if len(fields) == 1 else ''})"
+        if isinstance(kind, relay.FuncType):
+            params = f"[{', '.join(map(self.type_text, kind.type_params))}]" if kind.type_params else ""
+            return f"fn {params}({', '.join(map(self.type_text, kind.arg_types))}) -> {self.type_text(kind.ret_type)}"
+        if isinstance(kind, relay.RefType):
+            return f"ref({self.type_text(kind.value)})"
+        if isinstance(kind, relay.TypeCall):
+            return f"{kind.func}[{', '.join(map(self.type_text, kind.args))}]"
+        if isinstance(kind, relay.TypeVar):
+            return kind.name_hint
+        if isinstance(kind, relay.TypeRelation):
+            return f"{getattr(kind.func, 'name', kind.func)}({', '.join(map(self.type_text, kind.args))})"
+        if isinstance(kind, relay.IncompleteType):
+            return "_"
         return str(kind._handle)
 
     def dim_text(self, dim):
@@ -401,14 +400,13 @@ class _Printer:
         return f"match{'' if node.complete else '?'} ({data}) {{{''.join(clauses)}\n}}"
 
     def pattern(self, pattern):
-        match pattern:
-            case relay.PatternVar():
-                return self.bind(pattern.var)
-            case relay.PatternConstructor():
-                fields = ", ".join(map(self.pattern, pattern.patterns))
-                return pattern.constructor.name_hint + (f"({fields})" if fields else "")
-            case relay.PatternTuple():
-                return f"({', '.join(map(self.pattern, pattern.patterns))}{',' if len(pattern.patterns) == 1 else ''})"
+        if isinstance(pattern, relay.PatternVar):
+            return self.bind(pattern.var)
+        if isinstance(pattern, relay.PatternConstructor):
+            fields = ", ".join(map(self.pattern, pattern.patterns))
+            return pattern.constructor.name_hint + (f"({fields})" if fields else "")
+        if isinstance(pattern, relay.PatternTuple):
+            return f"({', '.join(map(self.pattern, pattern.patterns))}{',' if len(pattern.patterns) == 1 else ''})"
         return "_"
 
     def internal(self, node):
@@ -438,16 +436,15 @@ _PRINT = {relay.Var: _Printer.bind, relay.Constant: _Printer.constant, relay.Glo
           relay.RefWrite: lambda p, r: f"ref_write({p.print(r.ref)}, {p.print(r.value)})"}
 
 def _text_of(node, printer):
-    match node:
-        case relay.Expr():
-            printer.begin(node)
-            return printer.scope(node)
-        case relay.Type():
-            return printer.type_text(node)
-        case relay.Pattern():
-            return printer.pattern(node)
-        case relay.TypeData():
-            return printer.definition(node)
+    if isinstance(node, relay.Expr):
+        printer.begin(node)
+        return printer.scope(node)
+    if isinstance(node, relay.Type):
+        return printer.type_text(node)
+    if isinstance(node, relay.Pattern):
+        return printer.pattern(node)
+    if isinstance(node, relay.TypeData):
+        return printer.definition(node)
     return printer.module(node)
 
 

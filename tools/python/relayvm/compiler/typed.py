@@ -71,20 +71,19 @@ class _Functions:
 
 def _with_vars(kind, type_vars):
     """The type with other type variables, made anew of parts that belong to no module."""
-    match kind:
-        case relay.TensorType() if all(isinstance(d, int) for d in kind.shape):
-            return relay.TensorType(kind.shape, kind.dtype)
-        case relay.TypeVar():
-            return type_vars.get(kind, kind)
-        case relay.TupleType():
-            return relay.TupleType([_with_vars(k, type_vars) for k in kind.fields])
-        case relay.FuncType():
-            return relay.FuncType([_with_vars(k, type_vars) for k in kind.arg_types], _with_vars(kind.ret_type, type_vars),
-                                  [type_vars.get(v, v) for v in kind.type_params])
-        case relay.RefType():
-            return relay.RefType(_with_vars(kind.value, type_vars))
-        case relay.TypeCall():
-            return relay.TypeCall(kind.func, [_with_vars(k, type_vars) for k in kind.args])
+    if isinstance(kind, relay.TensorType) and all(isinstance(d, int) for d in kind.shape):
+        return relay.TensorType(kind.shape, kind.dtype)
+    if isinstance(kind, relay.TypeVar):
+        return type_vars.get(kind, kind)
+    if isinstance(kind, relay.TupleType):
+        return relay.TupleType([_with_vars(k, type_vars) for k in kind.fields])
+    if isinstance(kind, relay.FuncType):
+        return relay.FuncType([_with_vars(k, type_vars) for k in kind.arg_types], _with_vars(kind.ret_type, type_vars),
+                              [type_vars.get(v, v) for v in kind.type_params])
+    if isinstance(kind, relay.RefType):
+        return relay.RefType(_with_vars(kind.value, type_vars))
+    if isinstance(kind, relay.TypeCall):
+        return relay.TypeCall(kind.func, [_with_vars(k, type_vars) for k in kind.args])
     return kind
 
 
@@ -199,15 +198,14 @@ def _parts_of_type(kind):
     while stack:
         t = stack.pop()
         parts.append(t)
-        match t:
-            case relay.TupleType():
-                stack.extend(t.fields)
-            case relay.FuncType():
-                stack.extend([*t.arg_types, t.ret_type])
-            case relay.RefType():
-                stack.append(t.value)
-            case relay.TypeCall():
-                stack.extend(t.args)
+        if isinstance(t, relay.TupleType):
+            stack.extend(t.fields)
+        elif isinstance(t, relay.FuncType):
+            stack.extend([*t.arg_types, t.ret_type])
+        elif isinstance(t, relay.RefType):
+            stack.append(t.value)
+        elif isinstance(t, relay.TypeCall):
+            stack.extend(t.args)
     return parts
 
 

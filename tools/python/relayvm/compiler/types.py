@@ -470,17 +470,16 @@ def _match_types(pattern, kind, found):
     left = [(pattern, kind)]
     while left:
         pattern, kind = left.pop()
-        match pattern:
-            case TypeVar():
-                found.setdefault(pattern, kind)
-            case TupleType() if isinstance(kind, TupleType):
-                left.extend(zip(pattern.fields, kind.fields))
-            case FuncType() if isinstance(kind, FuncType):
-                left.extend(zip([*pattern.arg_types, pattern.ret_type], [*kind.arg_types, kind.ret_type]))
-            case RefType() if isinstance(kind, RefType):
-                left.append((pattern.value, kind.value))
-            case TypeCall() if isinstance(kind, TypeCall):
-                left.extend(zip(pattern.args, kind.args))
+        if isinstance(pattern, TypeVar):
+            found.setdefault(pattern, kind)
+        elif isinstance(pattern, TupleType) and isinstance(kind, TupleType):
+            left.extend(zip(pattern.fields, kind.fields))
+        elif isinstance(pattern, FuncType) and isinstance(kind, FuncType):
+            left.extend(zip([*pattern.arg_types, pattern.ret_type], [*kind.arg_types, kind.ret_type]))
+        elif isinstance(pattern, RefType) and isinstance(kind, RefType):
+            left.append((pattern.value, kind.value))
+        elif isinstance(pattern, TypeCall) and isinstance(kind, TypeCall):
+            left.extend(zip(pattern.args, kind.args))
 
 
 def _handles(types):

@@ -330,7 +330,10 @@ class OrtValueVector(list):
 
 def copy_tensors(src, dst, stream=None):
     """Copies the elements of each `OrtValue` of src into that of dst."""
-    for source, target in zip(src, dst, strict=True):
+    src, dst = list(src), list(dst)
+    if len(src) != len(dst):
+        raise ValueError(f"copy_tensors: expected as many tensors in dst as in src, found {len(dst)} and {len(src)}")
+    for source, target in zip(src, dst):
         target.update_inplace(source)
 
 

@@ -67,38 +67,36 @@ class Order:
 
     def parts(self, node):
         """What it is made of, in the order of evaluation."""
-        match node:
-            case Call():
-                return node.args if isinstance(node.op, Op) else (node.op, *node.args)
-            case Let():
-                if id(node) not in self._marks:
-                    self._marks[id(node)] = LetMark(node)
-                return node.value, self._marks[id(node)], node.body
-            case Function():
-                return () if self.is_opaque(node) else (node.body,)
-            case LetMark():
-                return ()
+        if isinstance(node, Call):
+            return node.args if isinstance(node.op, Op) else (node.op, *node.args)
+        if isinstance(node, Let):
+            if id(node) not in self._marks:
+                self._marks[id(node)] = LetMark(node)
+            return node.value, self._marks[id(node)], node.body
+        if isinstance(node, Function):
+            return () if self.is_opaque(node) else (node.body,)
+        if isinstance(node, LetMark):
+            return ()
         return node._children()
 
     def _place_parts(self, node):
         here, uses = self.scope[id(node)], []
-        match node:
-            case If():
-                inner = self.inner[id(node)] = [Scope(here), Scope(here)]
-                self.tails |= {id(node.true_branch), id(node.false_branch)}
-                uses = [(node.cond, here), (node.true_branch, inner[0]), (node.false_branch, inner[1])]
-            case Function() if not self.is_opaque(node):
-                inner = self.inner[id(node)] = [Scope(here)]
-                self.tails.add(id(node.body))
-                uses = [(node.body, inner[0])]
-            case Match():
-                inner = self.inner[id(node)] = [Scope(here) for _ in node.clauses]
-                self.tails.update(id(clause.rhs) for clause in node.clauses)
-                uses = [(node.data, here), *((clause.rhs, scope) for clause, scope in zip(node.clauses, inner))]
-            case Let():
-                uses = self._parts_of_let(node, here)
-            case _:
-                uses = [(part, here) for part in self.parts(node)]
+        if isinstance(node, If):
+            inner = self.inner[id(node)] = [Scope(here), Scope(here)]
+            self.tails |= {id(node.true_branch), id(node.false_branch)}
+            uses = [(node.cond, here), (node.true_branch, inner[0]), (node.false_branch, inner[1])]
+        elif isinstance(node, Function) and not self.is_opaque(node):
+            inner = self.inner[id(node)] = [Scope(here)]
+            self.tails.add(id(node.body))
+            uses = [(node.body, inner[0])]
+        elif isinstance(node, Match):
+            inner = self.inner[id(node)] = [Scope(here) for _ in node.clauses]
+            self.tails.update(id(clause.rhs) for clause in node.clauses)
+            uses = [(node.data, here), *((clause.rhs, scope) for clause, scope in zip(node.clauses, inner))]
+        elif isinstance(node, Let):
+            uses = self._parts_of_let(node, here)
+        else:
+            uses = [(part, here) for part in self.parts(node)]
         for part, scope in reversed(uses):
             self._use(part, scope)
 
@@ -177,15 +175,14 @@ class Binder:
 
     def _atom(self, node):
         """What stands for it; its let is added to its scope."""
-        match node:
-            case Var():
-                return self.variable(node)
-            case Let():
-                inner = self.order.inner.get(id(node))
-                if inner is not None:
-                    return inner[0].close(self._of(node.body))
-                atom = self._of(node.body)
-                return self._named(node, atom) if self.names_results or id(node) not in self.order.tails else atom
+        if isinstance(node, Var):
+            return self.variable(node)
+        if isinstance(node, Let):
+            inner = self.order.inner.get(id(node))
+            if inner is not None:
+                return inner[0].close(self._of(node.body))
+            atom = self._of(node.body)
+            return self._named(node, atom) if self.names_results or id(node) not in self.order.tails else atom
         if isinstance(node, ATOMS):
             return node
         if id(node) in self._let_values():
@@ -223,37 +220,35 @@ class Binder:
         return new
 
     def _built(self, node):
-        match node:
-            case Call():
-                args = [self._of(a) for a in node.args]
-                return same_call(node, self._of(node.op), args)
-            case Function():
-                if self.order.is_opaque(node):
-                    return node
-                params = [self.binder(p) for p in node.params]
-                body = self.order.inner[id(node)][0].close(self._of(node.body))
-                return Function(params, body, node.ret_type, node.type_params, node.attrs, node.span, name=node.name)
-            case If():
-                yes, no = self.order.inner[id(node)]
-                return If(self._of(node.cond), yes.close(self._of(node.true_branch)), no.close(self._of(node.false_branch)), node.span)
-            case Match():
-                clauses = [Clause(pattern_with(c.lhs, self.binder), scope.close(self._of(c.rhs)))
-                           for c, scope in zip(node.clauses, self.order.inner[id(node)])]
-                return Match(self._of(node.data), clauses, node.complete, node.span)
-            case Constant():
+        if isinstance(node, Call):
+            args = [self._of(a) for a in node.args]
+            return same_call(node, self._of(node.op), args)
+        if isinstance(node, Function):
+            if self.order.is_opaque(node):
                 return node
+            params = [self.binder(p) for p in node.params]
+            body = self.order.inner[id(node)][0].close(self._of(node.body))
+            return Function(params, body, node.ret_type, node.type_params, node.attrs, node.span, name=node.name)
+        if isinstance(node, If):
+            yes, no = self.order.inner[id(node)]
+            return If(self._of(node.cond), yes.close(self._of(node.true_branch)), no.close(self._of(node.false_branch)), node.span)
+        if isinstance(node, Match):
+            clauses = [Clause(pattern_with(c.lhs, self.binder), scope.close(self._of(c.rhs)))
+                       for c, scope in zip(node.clauses, self.order.inner[id(node)])]
+            return Match(self._of(node.data), clauses, node.complete, node.span)
+        if isinstance(node, Constant):
+            return node
         return with_children(node, [self._of(c) for c in node._children()])
 
 
 def pattern_with(pattern, variable):
     """The pattern with other variables."""
-    match pattern:
-        case relay.PatternVar():
-            return relay.PatternVar(variable(pattern.var), pattern.span)
-        case relay.PatternConstructor():
-            return relay.PatternConstructor(pattern.constructor, [pattern_with(p, variable) for p in pattern.patterns], pattern.span)
-        case relay.PatternTuple():
-            return relay.PatternTuple([pattern_with(p, variable) for p in pattern.patterns], pattern.span)
+    if isinstance(pattern, relay.PatternVar):
+        return relay.PatternVar(variable(pattern.var), pattern.span)
+    if isinstance(pattern, relay.PatternConstructor):
+        return relay.PatternConstructor(pattern.constructor, [pattern_with(p, variable) for p in pattern.patterns], pattern.span)
+    if isinstance(pattern, relay.PatternTuple):
+        return relay.PatternTuple([pattern_with(p, variable) for p in pattern.patterns], pattern.span)
     return pattern
 
 
@@ -264,17 +259,16 @@ def pattern_vars(pattern):
 
 def with_children(node, parts):
     """A tuple, field, reference ... with other parts."""
-    match node:
-        case Tuple():
-            return Tuple(parts, node.span)
-        case relay.TupleGetItem():
-            return relay.TupleGetItem(parts[0], node.index, node.span)
-        case relay.RefCreate():
-            return relay.RefCreate(parts[0], node.span)
-        case relay.RefRead():
-            return relay.RefRead(parts[0], node.span)
-        case relay.RefWrite():
-            return relay.RefWrite(*parts, node.span)
-        case Internal():
-            return Internal(node, parts, node.span)
+    if isinstance(node, Tuple):
+        return Tuple(parts, node.span)
+    if isinstance(node, relay.TupleGetItem):
+        return relay.TupleGetItem(parts[0], node.index, node.span)
+    if isinstance(node, relay.RefCreate):
+        return relay.RefCreate(parts[0], node.span)
+    if isinstance(node, relay.RefRead):
+        return relay.RefRead(parts[0], node.span)
+    if isinstance(node, relay.RefWrite):
+        return relay.RefWrite(*parts, node.span)
+    if isinstance(node, Internal):
+        return Internal(node, parts, node.span)
     raise TypeError(f"expected an expression, found a {type(node).__name__}")

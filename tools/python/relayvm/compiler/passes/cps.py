@@ -15,19 +15,18 @@ def _cps_type(kind, answer, type_vars):
     def inner(k):
         return _cps_type(k, answer, type_vars)
 
-    match kind:
-        case TensorType() if all(isinstance(d, int) for d in kind.shape):
-            return TensorType(kind.shape, kind.dtype)
-        case FuncType():
-            return FuncType([*map(inner, kind.arg_types), FuncType([inner(kind.ret_type)], answer)], answer, list(map(inner, kind.type_params)))
-        case TupleType():
-            return TupleType(list(map(inner, kind.fields)))
-        case RefType():
-            return RefType(inner(kind.value))
-        case TypeCall():
-            return TypeCall(kind.func, list(map(inner, kind.args)))
-        case TypeVar():
-            return type_vars.setdefault(kind, TypeVar(kind.name_hint))
+    if isinstance(kind, TensorType) and all(isinstance(d, int) for d in kind.shape):
+        return TensorType(kind.shape, kind.dtype)
+    if isinstance(kind, FuncType):
+        return FuncType([*map(inner, kind.arg_types), FuncType([inner(kind.ret_type)], answer)], answer, list(map(inner, kind.type_params)))
+    if isinstance(kind, TupleType):
+        return TupleType(list(map(inner, kind.fields)))
+    if isinstance(kind, RefType):
+        return RefType(inner(kind.value))
+    if isinstance(kind, TypeCall):
+        return TypeCall(kind.func, list(map(inner, kind.args)))
+    if isinstance(kind, TypeVar):
+        return type_vars.setdefault(kind, TypeVar(kind.name_hint))
     return kind
 
 
@@ -49,13 +48,12 @@ class _Cps:
         return Function([*params, k], self._block(fn.body, k), self._answer, list(map(self._type, fn.type_params)))
 
     def _atom(self, e):
-        match e:
-            case Var():
-                return self._vars.get(e, e)
-            case GlobalVar():
-                return GlobalVar(self._global_name(e.name_hint))
-            case Function() if not is_opaque(e):
-                return self.function(e, e.checked_type)
+        if isinstance(e, Var):
+            return self._vars.get(e, e)
+        if isinstance(e, GlobalVar):
+            return GlobalVar(self._global_name(e.name_hint))
+        if isinstance(e, Function) and not is_opaque(e):
+            return self.function(e, e.checked_type)
         return e
 
     def _block(self, expr, k):

@@ -25,32 +25,30 @@ class _Kind:
 
 def _unify(pattern, kind, found):
     """Finds types for the type variables of `pattern`."""
-    match pattern, kind:
-        case TypeVar(), _:
-            found.setdefault(pattern, kind)
-        case TupleType(), TupleType():
-            for a, b in zip(pattern.fields, kind.fields):
-                _unify(a, b, found)
-        case FuncType(), FuncType() if not kind.type_params:
-            for a, b in zip([*pattern.arg_types, pattern.ret_type], [*kind.arg_types, kind.ret_type]):
-                _unify(a, b, found)
-        case RefType(), RefType():
-            _unify(pattern.value, kind.value, found)
-        case TypeCall(), TypeCall():
-            for a, b in zip(pattern.args, kind.args):
-                _unify(a, b, found)
+    if isinstance(pattern, TypeVar):
+        found.setdefault(pattern, kind)
+    elif isinstance(pattern, TupleType) and isinstance(kind, TupleType):
+        for a, b in zip(pattern.fields, kind.fields):
+            _unify(a, b, found)
+    elif isinstance(pattern, FuncType) and isinstance(kind, FuncType) and not kind.type_params:
+        for a, b in zip([*pattern.arg_types, pattern.ret_type], [*kind.arg_types, kind.ret_type]):
+            _unify(a, b, found)
+    elif isinstance(pattern, RefType) and isinstance(kind, RefType):
+        _unify(pattern.value, kind.value, found)
+    elif isinstance(pattern, TypeCall) and isinstance(kind, TypeCall):
+        for a, b in zip(pattern.args, kind.args):
+            _unify(a, b, found)
 
 
 def _has_functions(kind):
-    match kind:
-        case FuncType():
-            return True
-        case TupleType():
-            return any(map(_has_functions, kind.fields))
-        case RefType():
-            return _has_functions(kind.value)
-        case TypeCall():
-            return any(map(_has_functions, kind.args))
+    if isinstance(kind, FuncType):
+        return True
+    if isinstance(kind, TupleType):
+        return any(map(_has_functions, kind.fields))
+    if isinstance(kind, RefType):
+        return _has_functions(kind.value)
+    if isinstance(kind, TypeCall):
+        return any(map(_has_functions, kind.args))
     return False
 
 
@@ -82,15 +80,14 @@ class _Defunctionalizer:
 
     def first_order(self, kind):
         """A type without functions in it."""
-        match kind:
-            case FuncType():
-                return TypeCall(self.kind_of(kind).type_var, [])
-            case TupleType():
-                return TupleType([self.first_order(k) for k in kind.fields])
-            case RefType():
-                return RefType(self.first_order(kind.value))
-            case TypeCall():
-                return TypeCall(kind.func, [self.first_order(k) for k in kind.args])
+        if isinstance(kind, FuncType):
+            return TypeCall(self.kind_of(kind).type_var, [])
+        if isinstance(kind, TupleType):
+            return TupleType([self.first_order(k) for k in kind.fields])
+        if isinstance(kind, RefType):
+            return RefType(self.first_order(kind.value))
+        if isinstance(kind, TypeCall):
+            return TypeCall(kind.func, [self.first_order(k) for k in kind.args])
         return kind
 
     def kind_of(self, function_type):
@@ -157,28 +154,27 @@ class _Body:
         return self._memo[key][0]
 
     def _value(self, e, expected):
-        match e:
-            case Var():
-                return self.value(self._inline[e], expected) if e in self._inline else self.vars.get(e, e)
-            case Constant() | Op():
-                return e
-            case GlobalVar() | Constructor():
-                return self._named(e, self._type_of(e, expected))
-            case Function():
-                return e if is_opaque(e) else self._closure(e, self._type_of(e, expected))
-            case Call():
-                return self._call(e)
-            case Let():
-                return self._let(e)
-            case If():
-                return If(*map(self.value, e._children()), e.span)
-            case Match():
-                data, clauses = self.value(e.data), []
-                for c in e.clauses:
-                    for v in pattern_vars(c.lhs):
-                        self.bind(v)
-                    clauses.append(Clause(pattern_with(c.lhs, self.vars.__getitem__), self.value(c.rhs)))
-                return Match(data, clauses, e.complete, e.span)
+        if isinstance(e, Var):
+            return self.value(self._inline[e], expected) if e in self._inline else self.vars.get(e, e)
+        if isinstance(e, (Constant, Op)):
+            return e
+        if isinstance(e, (GlobalVar, Constructor)):
+            return self._named(e, self._type_of(e, expected))
+        if isinstance(e, Function):
+            return e if is_opaque(e) else self._closure(e, self._type_of(e, expected))
+        if isinstance(e, Call):
+            return self._call(e)
+        if isinstance(e, Let):
+            return self._let(e)
+        if isinstance(e, If):
+            return If(*map(self.value, e._children()), e.span)
+        if isinstance(e, Match):
+            data, clauses = self.value(e.data), []
+            for c in e.clauses:
+                for v in pattern_vars(c.lhs):
+                    self.bind(v)
+                clauses.append(Clause(pattern_with(c.lhs, self.vars.__getitem__), self.value(c.rhs)))
+            return Match(data, clauses, e.complete, e.span)
         return with_children(e, [self.value(c) for c in e._children()])
 
     def _type_of(self, e, expected):

@@ -133,30 +133,29 @@ class _Graph:
         if isinstance(expr, Op):
             return
         node = self._node(expr)
-        match expr:
-            case Constant():
-                node.pattern = ELEMWISE if not expr.checked_type.shape else OPAQUE  # numbers are part of what reads them
-            case Call():
-                self._add_call(expr, node)
-            case Tuple():
-                self._add_tuple(expr, node)
-            case TupleGetItem():
-                fields = expr.tuple_value._type is not None and isinstance(expr.tuple_value.checked_type, TupleType)
-                is_tensors = fields and all(isinstance(t, TensorType) for t in expr.tuple_value.checked_type.fields)
-                node.pattern = INJECTIVE if is_tensors else OPAQUE
-                if is_tensors:
-                    self._edge(expr.tuple_value, node, INJECTIVE)
-                else:
-                    self._extern(expr.tuple_value)
-            case Var():
-                pass
-            case _:
-                for child in expr._children():
-                    if not isinstance(child, Op):
-                        self._extern(child)
-                if isinstance(expr, Function):
-                    for param in expr.params:
-                        self._extern(param)
+        if isinstance(expr, Constant):
+            node.pattern = ELEMWISE if not expr.checked_type.shape else OPAQUE  # numbers are part of what reads them
+        elif isinstance(expr, Call):
+            self._add_call(expr, node)
+        elif isinstance(expr, Tuple):
+            self._add_tuple(expr, node)
+        elif isinstance(expr, TupleGetItem):
+            fields = expr.tuple_value._type is not None and isinstance(expr.tuple_value.checked_type, TupleType)
+            is_tensors = fields and all(isinstance(t, TensorType) for t in expr.tuple_value.checked_type.fields)
+            node.pattern = INJECTIVE if is_tensors else OPAQUE
+            if is_tensors:
+                self._edge(expr.tuple_value, node, INJECTIVE)
+            else:
+                self._extern(expr.tuple_value)
+        elif isinstance(expr, Var):
+            pass
+        else:
+            for child in expr._children():
+                if not isinstance(child, Op):
+                    self._extern(child)
+            if isinstance(expr, Function):
+                for param in expr.params:
+                    self._extern(param)
         self.order.append(node)
 
     def _add_call(self, call, node):

@@ -115,22 +115,19 @@ class _FirstOrder:
         return [TupleGetItem(g, i) for i in range(len(kind.fields))]
 
     def _pass_on(self, node, g):
-        match node:
-            case Call() if isinstance(node.op, Op):
-                if not _is_float(node.checked_type):
-                    return
-                for arg, got in zip(node.args, _operands_gradients(node, self._whole(g, node, node.checked_type))):
-                    if _is_float(arg.checked_type) and got is not None:
-                        self._add(arg, got)
-            case TupleGetItem():
-                parts = [None] * len(node.tuple_value.checked_type.fields)
-                parts[node.index] = g
-                self._add(node.tuple_value, parts)
-            case Var() | Constant() | Tuple():
-                pass
-            case _:
-                raise ValueError(f"gradient: the first order is of operators, tuples and their fields, found a {type(node).__name__}; "
-                                 'mode="higher_order" takes it')
+        if isinstance(node, Call) and isinstance(node.op, Op):
+            if not _is_float(node.checked_type):
+                return
+            for arg, got in zip(node.args, _operands_gradients(node, self._whole(g, node, node.checked_type))):
+                if _is_float(arg.checked_type) and got is not None:
+                    self._add(arg, got)
+        elif isinstance(node, TupleGetItem):
+            parts = [None] * len(node.tuple_value.checked_type.fields)
+            parts[node.index] = g
+            self._add(node.tuple_value, parts)
+        elif not isinstance(node, (Var, Constant, Tuple)):
+            raise ValueError(f"gradient: the first order is of operators, tuples and their fields, found a {type(node).__name__}; "
+                             'mode="higher_order" takes it')
 
 
 def _only_first(kind, seed):
@@ -155,17 +152,16 @@ def _filled(node, kind, like):
 
 def _reverse_type(kind):
     """The type of values in functions with gradients."""
-    match kind:
-        case TensorType():
-            return TupleType([kind, RefType(kind)])
-        case TupleType():
-            return TupleType(list(map(_reverse_type, kind.fields)))
-        case FuncType():
-            return FuncType([*map(_reverse_type, kind.arg_types), _back_type()], _reverse_type(kind.ret_type), kind.type_params)
-        case RefType():
-            return RefType(_reverse_type(kind.value))
-        case TypeCall():
-            return TypeCall(kind.func, list(map(_reverse_type, kind.args)))
+    if isinstance(kind, TensorType):
+        return TupleType([kind, RefType(kind)])
+    if isinstance(kind, TupleType):
+        return TupleType(list(map(_reverse_type, kind.fields)))
+    if isinstance(kind, FuncType):
+        return FuncType([*map(_reverse_type, kind.arg_types), _back_type()], _reverse_type(kind.ret_type), kind.type_params)
+    if isinstance(kind, RefType):
+        return RefType(_reverse_type(kind.value))
+    if isinstance(kind, TypeCall):
+        return TypeCall(kind.func, list(map(_reverse_type, kind.args)))
     return kind
 
 
@@ -279,42 +275,41 @@ class _Reverse:
         return lets.get(self.value(expr, back, lets))
 
     def value(self, e, back, lets):
-        match e:
-            case Var():
-                return self._vars.get(e, e)
-            case GlobalVar():
-                return self._global(e)
-            case Constructor() | Op():
-                return e
-            case Constant():
-                return _paired(lets, lets.add(e, kind=e.checked_type))
-            case Function():
-                return e if "Primitive" in e.attrs else self.function(e)
-            case Tuple():
-                return Tuple([self.value(f, back, lets) for f in e.fields])
-            case TupleGetItem():
-                return TupleGetItem(self.value(e.tuple_value, back, lets), e.index)
-            case RefCreate():
-                return RefCreate(self.value(e.value, back, lets))
-            case RefRead():
-                return RefRead(self.value(e.ref, back, lets))
-            case RefWrite():
-                return RefWrite(self.value(e.ref, back, lets), self.value(e.value, back, lets))
-            case If():
-                cond = lets.add(TupleGetItem(self.value(e.cond, back, lets), 0))
-                return If(cond, self.block(e.true_branch, back), self.block(e.false_branch, back))
-            case Match():
-                clauses = []
-                for c in e.clauses:
-                    for v in pattern_vars(c.lhs):
-                        self._vars[v] = Var(v.name_hint)
-                    clauses.append(Clause(pattern_with(c.lhs, lambda v: self._vars[v]), self.block(c.rhs, back)))
-                return Match(self.value(e.data, back, lets), clauses, e.complete)
-            case Call() if isinstance(e.op, Op):
-                return self._operator(e, back, lets)
-            case Call():
-                args = [self.value(a, back, lets) for a in e.args]
-                return Call(self.value(e.op, back, lets), args if isinstance(e.op, Constructor) else [*args, back])
+        if isinstance(e, Var):
+            return self._vars.get(e, e)
+        if isinstance(e, GlobalVar):
+            return self._global(e)
+        if isinstance(e, (Constructor, Op)):
+            return e
+        if isinstance(e, Constant):
+            return _paired(lets, lets.add(e, kind=e.checked_type))
+        if isinstance(e, Function):
+            return e if "Primitive" in e.attrs else self.function(e)
+        if isinstance(e, Tuple):
+            return Tuple([self.value(f, back, lets) for f in e.fields])
+        if isinstance(e, TupleGetItem):
+            return TupleGetItem(self.value(e.tuple_value, back, lets), e.index)
+        if isinstance(e, RefCreate):
+            return RefCreate(self.value(e.value, back, lets))
+        if isinstance(e, RefRead):
+            return RefRead(self.value(e.ref, back, lets))
+        if isinstance(e, RefWrite):
+            return RefWrite(self.value(e.ref, back, lets), self.value(e.value, back, lets))
+        if isinstance(e, If):
+            cond = lets.add(TupleGetItem(self.value(e.cond, back, lets), 0))
+            return If(cond, self.block(e.true_branch, back), self.block(e.false_branch, back))
+        if isinstance(e, Match):
+            clauses = []
+            for c in e.clauses:
+                for v in pattern_vars(c.lhs):
+                    self._vars[v] = Var(v.name_hint)
+                clauses.append(Clause(pattern_with(c.lhs, lambda v: self._vars[v]), self.block(c.rhs, back)))
+            return Match(self.value(e.data, back, lets), clauses, e.complete)
+        if isinstance(e, Call) and isinstance(e.op, Op):
+            return self._operator(e, back, lets)
+        if isinstance(e, Call):
+            args = [self.value(a, back, lets) for a in e.args]
+            return Call(self.value(e.op, back, lets), args if isinstance(e.op, Constructor) else [*args, back])
         raise ValueError(f"gradient: not of a {type(e).__name__}")
 
     def _operator(self, call, back, lets):

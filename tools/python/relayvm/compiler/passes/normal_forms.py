@@ -42,7 +42,7 @@ class _BasicBlocks(Binder):
     lets_in_place = True
 
     def names(self, node):
-        return Var("x") if self.order.is_lifted(node) and not isinstance(node, Function | Let) else None
+        return Var("x") if self.order.is_lifted(node) and not isinstance(node, (Function, Let)) else None
 
 
 def _on_body(binder):

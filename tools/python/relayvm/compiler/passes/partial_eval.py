@@ -89,18 +89,17 @@ class _Evaluator:
         for block, atom in value.atoms:
             if block is None or lets.is_in(block):
                 return atom
-        match value.kind:
-            case "tuple":
-                made = lets.add(Tuple([self.atom(p, lets) for p in value.parts]))
-            case "adt":
-                made = lets.add(Call(value.of, [self.atom(p, lets) for p in value.parts]))
-            case "function":
-                made = Var("f")
-                value.atoms.append((lets, made))
-                lets.add(self.residue(value.of), made)
-                return made
-            case _:
-                raise AssertionError(f"a value without an atom: {value.kind}")
+        if value.kind == "tuple":
+            made = lets.add(Tuple([self.atom(p, lets) for p in value.parts]))
+        elif value.kind == "adt":
+            made = lets.add(Call(value.of, [self.atom(p, lets) for p in value.parts]))
+        elif value.kind == "function":
+            made = Var("f")
+            value.atoms.append((lets, made))
+            lets.add(self.residue(value.of), made)
+            return made
+        else:
+            raise AssertionError(f"a value without an atom: {value.kind}")
         value.atoms.append((lets, made))
         return made
 
@@ -161,39 +160,38 @@ class _Evaluator:
             self._lets_now = outer
 
     def _value(self, e, env, lets):
-        match e:
-            case Var():
-                return env[e] if e in env else _Value(atom=e)
-            case Constant():
-                return _Value("constant", e)
-            case GlobalVar():
-                return self._global(e)
-            case Function():
-                return _Value(atom=lets.add(e)) if is_opaque(e) else _Value("function", _Closure(e, env))
-            case Constructor() | Op():
-                return _Value("callee", e, atom=e)
-            case Tuple():
-                return _Value("tuple", parts=[self._value(f, env, lets) for f in e.fields])
-            case TupleGetItem():
-                value = self._value(e.tuple_value, env, lets)
-                return value.parts[e.index] if value.kind == "tuple" else self._unknown(TupleGetItem(self.atom(value, lets), e.index, e.span), lets)
-            case RefCreate():
-                held = self._value(e.value, env, lets)
-                made = _Value("reference", object(), atom=lets.add(RefCreate(self.atom(held, lets), e.span)))
-                self._store[made.of] = held
-                return made
-            case RefRead():
-                return self._read(self._value(e.ref, env, lets), lets)
-            case RefWrite():
-                return self._write(self._value(e.ref, env, lets), self._value(e.value, env, lets), lets)
-            case If():
-                return self._if(e, env, lets)
-            case Match():
-                return self._match(e, env, lets)
-            case Call():
-                return self._call(e, env, lets)
-            case Let():
-                return self.block(e, env, lets)
+        if isinstance(e, Var):
+            return env[e] if e in env else _Value(atom=e)
+        if isinstance(e, Constant):
+            return _Value("constant", e)
+        if isinstance(e, GlobalVar):
+            return self._global(e)
+        if isinstance(e, Function):
+            return _Value(atom=lets.add(e)) if is_opaque(e) else _Value("function", _Closure(e, env))
+        if isinstance(e, (Constructor, Op)):
+            return _Value("callee", e, atom=e)
+        if isinstance(e, Tuple):
+            return _Value("tuple", parts=[self._value(f, env, lets) for f in e.fields])
+        if isinstance(e, TupleGetItem):
+            value = self._value(e.tuple_value, env, lets)
+            return value.parts[e.index] if value.kind == "tuple" else self._unknown(TupleGetItem(self.atom(value, lets), e.index, e.span), lets)
+        if isinstance(e, RefCreate):
+            held = self._value(e.value, env, lets)
+            made = _Value("reference", object(), atom=lets.add(RefCreate(self.atom(held, lets), e.span)))
+            self._store[made.of] = held
+            return made
+        if isinstance(e, RefRead):
+            return self._read(self._value(e.ref, env, lets), lets)
+        if isinstance(e, RefWrite):
+            return self._write(self._value(e.ref, env, lets), self._value(e.value, env, lets), lets)
+        if isinstance(e, If):
+            return self._if(e, env, lets)
+        if isinstance(e, Match):
+            return self._match(e, env, lets)
+        if isinstance(e, Call):
+            return self._call(e, env, lets)
+        if isinstance(e, Let):
+            return self.block(e, env, lets)
         raise TypeError(f"PartialEvaluate: not of a {type(e).__name__}")
 
     @staticmethod
@@ -268,20 +266,19 @@ class _Evaluator:
 
     def _fits(self, pattern, value, found):
         """Whether a pattern takes a value; None where that is not known."""
-        match pattern:
-            case relay.PatternWildcard():
-                return True
-            case relay.PatternVar():
-                found[pattern.var] = value
-                return True
-            case relay.PatternTuple():
-                if value.kind != "tuple":
-                    return None
-            case relay.PatternConstructor():
-                if value.kind != "adt":
-                    return None
-                if (str(value.of.belong_to), value.of.name_hint) != (str(pattern.constructor.belong_to), pattern.constructor.name_hint):
-                    return False
+        if isinstance(pattern, relay.PatternWildcard):
+            return True
+        if isinstance(pattern, relay.PatternVar):
+            found[pattern.var] = value
+            return True
+        if isinstance(pattern, relay.PatternTuple):
+            if value.kind != "tuple":
+                return None
+        elif isinstance(pattern, relay.PatternConstructor):
+            if value.kind != "adt":
+                return None
+            if (str(value.of.belong_to), value.of.name_hint) != (str(pattern.constructor.belong_to), pattern.constructor.name_hint):
+                return False
         fits = [self._fits(p, v, found) for p, v in zip(pattern.patterns, value.parts)]
         return False if False in fits else None if None in fits else True
 

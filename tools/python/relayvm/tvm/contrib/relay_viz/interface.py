@@ -82,24 +82,23 @@ class DefaultVizParser(VizParser):
 
     def get_node_edges(self, node, relay_param, node_to_id):
         """(the node, edges from what it is made of)"""
-        match node:
-            case _relay.Var():
-                title, lines, parts = *_of_var(node, relay_param), ()
-            case _relay.Call():
-                title, lines = _of_callee(node.op, node.attrs)
-                title, parts = f"Call {title}", node.args
-            case _relay.Function():
-                title, lines, parts = f"Func {node.attrs.get('Composite', '')}", _lines(node.attrs), [node.body]
-            case _relay.Tuple():
-                title, lines, parts = "Tuple", [], node.fields
-            case _relay.TupleGetItem():
-                title, lines, parts = "TupleGetItem", [f"idx: {node.index}"], [node.tuple_value]
-            case _relay.Constant():
-                title, lines, parts = "Const", [f"shape: {node.data.shape}, dtype: {node.data.dtype}"], ()
-            case _relay.GlobalVar() | _relay.Op():
-                return None, []
-            case _:
-                title, lines, parts = UNKNOWN_TYPE, [f"don't know how to parse {type(node)}"], ()
+        if isinstance(node, _relay.Var):
+            title, lines, parts = *_of_var(node, relay_param), ()
+        elif isinstance(node, _relay.Call):
+            title, lines = _of_callee(node.op, node.attrs)
+            title, parts = f"Call {title}", node.args
+        elif isinstance(node, _relay.Function):
+            title, lines, parts = f"Func {node.attrs.get('Composite', '')}", _lines(node.attrs), [node.body]
+        elif isinstance(node, _relay.Tuple):
+            title, lines, parts = "Tuple", [], node.fields
+        elif isinstance(node, _relay.TupleGetItem):
+            title, lines, parts = "TupleGetItem", [f"idx: {node.index}"], [node.tuple_value]
+        elif isinstance(node, _relay.Constant):
+            title, lines, parts = "Const", [f"shape: {node.data.shape}, dtype: {node.data.dtype}"], ()
+        elif isinstance(node, (_relay.GlobalVar, _relay.Op)):
+            return None, []
+        else:
+            title, lines, parts = UNKNOWN_TYPE, [f"don't know how to parse {type(node)}"], ()
         own = node_to_id[node]
         return VizNode(own, title, "\n".join(lines)), [VizEdge(node_to_id[part], own) for part in parts]
 

@@ -11,21 +11,20 @@ class TermVizParser(VizParser):
 
     def get_node_edges(self, node, relay_param, node_to_id):
         """(the node, edges from what it is made of)"""
-        match node:
-            case _relay.Call():
-                title, detail = "Call", ""
-            case _relay.Let():
-                title, detail = "Let", "(var, val, body)"
-            case _relay.If():
-                title, detail = "If", "(cond, true, false)"
-            case _relay.GlobalVar():
-                title, detail = "GlobalVar", node.name_hint
-            case _relay.Op():
-                title, detail = node.name, ""
-            case _relay.Function():
-                title, detail = "Func", str(list(node.params))
-            case _:
-                return self._default.get_node_edges(node, relay_param, node_to_id)
+        if isinstance(node, _relay.Call):
+            title, detail = "Call", ""
+        elif isinstance(node, _relay.Let):
+            title, detail = "Let", "(var, val, body)"
+        elif isinstance(node, _relay.If):
+            title, detail = "If", "(cond, true, false)"
+        elif isinstance(node, _relay.GlobalVar):
+            title, detail = "GlobalVar", node.name_hint
+        elif isinstance(node, _relay.Op):
+            title, detail = node.name, ""
+        elif isinstance(node, _relay.Function):
+            title, detail = "Func", str(list(node.params))
+        else:
+            return self._default.get_node_edges(node, relay_param, node_to_id)
         own = node_to_id[node]
         parts = [node.body] if isinstance(node, _relay.Function) else node._children()
         return VizNode(own, title, detail), [VizEdge(node_to_id[part], own) for part in parts]
