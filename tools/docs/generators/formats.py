@@ -39,7 +39,7 @@ def pages(build):
              "| JSON | `--json`, `--profile`, `--trace`, `--tune-log` | [below](#json) |\n\n")
     text = head + "## vmx\n\nOf `bytecode/file_format.h`:\n\n" + block(comment_of(layout)) + "\nThe program's part is a flatbuffer. Its schema, "
     text += "`bytecode/program.fbs`, says how it may grow; [Versions](../versions.md) says what that means for you.\n\n" + block(schema)
-    text += "\n## JSON\n\nThe form of what the tools write, taken from a run of each: keys, and the kind of each value.\n\n"
+    text += "\n## JSON\n\nThe form of what the tools write, taken from a run of each: keys, and the kind of each value. [JSON Schemas](schemas.md) say all that may be there.\n\n"
     with tempfile.TemporaryDirectory() as folder:
         newton = os.path.join(build.examples, "newton")
         build.run(f"relayc -q {newton}.onnx -o n.vmx && relayc -q {build.examples}/cnn.relay --params {build.examples}/cnn.npz -o c.vmx", folder)
