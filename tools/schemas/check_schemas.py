@@ -86,7 +86,8 @@ class Checker:
 
 def check_runs(checker):
     run = checker.run
-    for name, options in (("newton.onnx", []), ("lists.relay", []), ("lstm.relay", ["--params", "lstm.npz"]), ("while_loop.relay", [])):
+    for name, options in (("newton.onnx", []), ("lists.relay", []), ("lstm.relay", ["--params", "lstm.npz"]), ("while_loop.relay", []),
+                          ("newton.onnx", ["--state", "numbers=roots"]), ("newton.onnx", [])):
         run("relayc", "-q", name, *options, "-o", name.split(".")[0] + ".vmx")
         checker.said("vmdump", "vmdump", name.split(".")[0] + ".vmx", "--json", "--bytecode", "--kernels", "--memory", "--constants", "--regions")
     newton = ("newton.vmx", "--input", "newton_numbers.npy", "--json")
