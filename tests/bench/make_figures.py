@@ -21,7 +21,9 @@ SECTIONS = {
     "calls": ("A call of a small model", "Microseconds: what calling costs, where there is little to compute."),
     "server": ("A server", "`vmserve`, and ONNX Runtime in FastAPI and uvicorn, on the same processors as their clients."),
 }
-PEERS = {"ort": ("ONNX Runtime", "onnxruntime"), "openvino": ("OpenVINO", "openvino"), "iree": ("IREE", "iree")}
+# What of an environment a benchmark uses.
+PACKAGES = {"peers.py": ("onnxruntime", "openvino"), "python_overheads.py": ("onnxruntime", "torch"), "compare.py": ("onnxruntime", "fastapi", "uvicorn")}
+PEERS = {"ort": "ONNX Runtime", "openvino": "OpenVINO", "iree": "IREE"}
 INTRO = """# Figures
 
 ```{index} benchmark, benchmarks, figures, how fast, speed, compared with onnxruntime
@@ -48,7 +50,7 @@ def models(record):
     threads = sorted({row["threads"] for row in rows})
     names = list(dict.fromkeys(row["name"] for row in rows))
     found = {(row["name"], row["threads"]): row for row in rows}
-    head = ["model"] + [f"{what}, {n} thread{'s' if n > 1 else ''}" for n in threads for what in ("ms", " / ".join(PEERS[p][0] for p in peers))] + ["made in s: relayvm / again / " + " / ".join(PEERS[p][0] for p in peers)]
+    head = ["model"] + [f"{what}, {n} thread{'s' if n > 1 else ''}" for n in threads for what in ("ms", " / ".join(PEERS[p] for p in peers))] + ["made in s: relayvm / again / " + " / ".join(PEERS[p] for p in peers)]
     lines = []
     for name in names:
         line = [cell(name)]
@@ -78,7 +80,8 @@ def server(record):
 
 def section(name, record):
     title, about = SECTIONS[name]
-    peers = ", ".join(f"{package} {version}" for package, version in record["versions"].items() if package != "numpy")
+    used = PACKAGES[record["benchmark"]]
+    peers = ", ".join(f"{package} {version}" for package, version in record["versions"].items() if package in used)
     text = f"## {title}\n\n{about + ' ' if about else ''}{record['date']}, {cell(record['machine'])}, {cell(record['system'])}{'; ' + cell(peers) if peers else ''}.\n\n"
     shown = {"peers.py": models, "python_overheads.py": calls, "compare.py": server}[record["benchmark"]]
     script = record["command"].split()[0]
