@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Makes the site's page of figures, tools/docs/pages/figures.md, of what record.py kept in recorded/: tables with the command, machine and day of each.
+"""Makes the site's page of figures, tools/docs/pages/figures.md, and the README's table, of what record.py kept in recorded/.
 
-usage: make_figures.py [--check]    (--check: fails where the page is another one)
+usage: make_figures.py [--check]    (--check: fails where they are others)
 """
 import glob
 import json
+import math
 import os
 import re
+import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "../../tools/docs/pages/figures.md")
+README = os.path.join(HERE, "../../README.md")
 sys.path.insert(0, os.path.join(HERE, "../../tools/docs"))
 from generators import cell, table  # noqa: E402
 
@@ -88,27 +91,57 @@ def section(name, record):
     return text + shown(record) + f"\n```sh elsewhere={script}\npython3 {record['command']}\n```\n\n"
 
 
-def page(folder):
+def read_records(folder):
     records = {}
     for path in glob.glob(os.path.join(folder, "*.json")):
         with open(path) as f:
             records[os.path.basename(path)[:-len(".json")]] = json.load(f)
     if set(records) - set(SECTIONS):
         raise RuntimeError(f"figures.py: say in SECTIONS what these are: {', '.join(sorted(set(records) - set(SECTIONS)))}")
+    return records
+
+
+def page(records):
     return INTRO + "".join(section(name, records[name]) for name in SECTIONS if name in records) + OUTRO
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def readme(records, text):
+    """The README with its table of figures: models with one thread, and a server."""
+    levels = [("AVX2", "models_avx2"), ("all that the processor has", "models_native")]
+    rows = {}
+    for _, name in levels:
+        for row in records[name]["results"]:
+            if row["threads"] == 1:
+                rows.setdefault(row["name"], []).append(" / ".join(f"{row[p]:.2f}" if row.get(p) else "-" for p in ("ort", "openvino")))
+    better = [geometric_mean([min(row[p] for p in PEERS if row.get(p)) for row in records[name]["results"] if row["threads"] == 1]) for _, name in levels]
+    lines = [[cell(name), *cells] for name, cells in rows.items()] + [["geometric mean of the better peer", *(f"{value:.2f}" for value in better)]]
+    rate = next(line for line in records["server"]["printed"] if line.startswith("json, 16 connections, a second")).split()[-1]
+    record = records["models_avx2"]
+    versions = record["versions"]
+    made = (f"## Figures\n\nThe peer's time over ours: above 1 relayvm is faster. {record['machine']}, 1 thread, {record['date']}; ONNX Runtime {versions['onnxruntime']} / OpenVINO "
+            f"{versions['openvino']}. AVX2: all of them limited to it. A server answers {rate} times the requests of ONNX Runtime in FastAPI (REST with JSON, 16 connections).\n"
+            "[Figures](tools/docs/pages/figures.md) has the rest, where we are behind, and the commands.\n\n" + table(["model", *(title for title, _ in levels)], lines) + "\n")
+    return re.sub(r"^## Figures\n.*?(?=^## )", lambda _: made, text, flags=re.M | re.S)
 
 
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    made = page(os.path.join(HERE, "recorded"))
-    if sys.argv[1:]:
-        with open(PAGE) as f:
-            if f.read() != made:
-                sys.exit("tools/docs/pages/figures.md is not what make_figures.py makes of tests/bench/recorded: run it")
-        return
-    with open(PAGE, "w") as f:
-        f.write(made)
+    records = read_records(os.path.join(HERE, "recorded"))
+    with open(README) as f:
+        made = {PAGE: page(records), README: readme(records, f.read())}
+    for path, text in made.items():
+        if sys.argv[1:]:
+            with open(path) as f:
+                if f.read() != text:
+                    sys.exit(f"{os.path.normpath(path)} is not what make_figures.py makes of tests/bench/recorded: run it")
+        else:
+            with open(path, "w") as f:
+                f.write(text)
 
 
 if __name__ == "__main__":
