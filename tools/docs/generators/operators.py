@@ -62,6 +62,8 @@ def pages(build):
         operators = re.findall(r"^\| ([\w.:]+) \|", rows, re.M)[1:]
         text = f"# {title}\n\nMade by `relayc --list-operators {name}`: {len(operators)} rows. {about}\n\n"
         text += "What is not supported is named all at once when a model is read, with its place in the model.\n\n"
+        if name == "onnx":
+            rows += "\n## Dtypes\n\n" + build.read("compiler/import/onnx/DTYPES.md").split("\n\n", 1)[1]
         yield f"reference/operators_{name}.md", text + rows
     if build.package is None:
         yield "reference/relay_operators.md", "# Relay operators\n\nThis build has no Python package, which describes them.\n"
