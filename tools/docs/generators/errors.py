@@ -46,7 +46,7 @@ CASES = (
     ("One name of a dim with two sizes", "vmrun names.vmx --input x=2xf32=1 --input y=3xf32=1", 2, "invalid argument",
      "A name is one size in all inputs. Where the model calls two different sizes by one name, give one of them another name: "
      "`relayc --shape y='(m)'`. See [dynamic batch](../howto/dynamic_batch.md)."),
-    ("What is not supported", "relayc lists.relay --executor graph", 2, "unsupported",
+    ("What nothing here does", "relayc lists.relay --executor graph", 2, "unsupported",
      "The message names what it is, with its place, and often what does it: here the executor `vm`, which is the default. Of models, "
      "`relayc --list-operators FORMAT` lists what is read."),
     ("An index that is out of range", "vmrun index.vmx --input '[1, 2, 3]' --input '[0, 5]'", 3, "out of range",
