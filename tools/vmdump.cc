@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,7 +24,6 @@
 #include "bytecode/memory_report.h"
 #include "bytecode/reader.h"
 #include "bytecode/regions.h"
-#include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/option_forms.h"
 #include "tools/kernel_notes.h"
@@ -313,10 +313,15 @@ void PrintRegions(const Program& program) {
   }
 }
 
-void PrintText(const Options& options, const Program& program) {
+// `format`: of the file, for all of its parts.
+void PrintText(const Options& options, const std::string& format, const Program& program) {
   bool selected =
       options.bytecode || options.kernels || options.memory || options.constants || options.regions;
-  if (!selected) PrintOverview(Overview(program));
+  if (!selected) {
+    PrintOverview(Overview(program));
+    fmt::print("needs a runtime of .vmx format {}, bytecode {}, or newer\n", format,
+               program.bytecode_version);
+  }
   if (options.bytecode) {
     // vmasm reads it as it is.
     const std::string text = DisassembleProgram(program, {.data = options.data});
@@ -328,8 +333,8 @@ void PrintText(const Options& options, const Program& program) {
   if (options.regions) PrintRegions(program);
 }
 
-void PrintJson(const Options& options, const Program& program) {
-  Json all = {{"format", fmt::format("{}.{}", kFormatMajor, LeastFormatMinor(program))},
+void PrintJson(const Options& options, const std::string& format, const Program& program) {
+  Json all = {{"format", format},
               {"bytecode_version", program.bytecode_version},
               {"program", Overview(program)}};
   if (options.bytecode) all["bytecode"] = Bytecode(program);
@@ -341,13 +346,21 @@ void PrintJson(const Options& options, const Program& program) {
   fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<Program> Open(const Options& options) {
+struct Opened {
+  std::string format;  // "1.2": the least that a runtime has to read
+  Program program;
+};
+
+Result<Opened> Open(const Options& options) {
   const std::string path = tools::InputPath(options.path);
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
   RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, {.target = options.target}));
-  if (!options.check) return program;
+  FileHeader header;  // which the reader has checked
+  std::memcpy(&header, file->bytes().data(), sizeof(header));
+  Opened opened = {fmt::format("{}.{}", header.major, header.minor), std::move(program)};
+  if (!options.check) return opened;
   if (Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
-  return program;
+  return opened;
 }
 
 constexpr const char* kParts = "What to show";
@@ -389,15 +402,15 @@ int Main(int argc, char** argv) {
   tools::ShowOptions(app, kForms);
   app.footer(kExamples);
   if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
-  Result<Program> program = Open(options);
-  if (!program.ok()) {
-    fmt::print(stderr, "vmdump: {}\n", PrintableLines(program.status().message()));
+  Result<Opened> opened = Open(options);
+  if (!opened.ok()) {
+    fmt::print(stderr, "vmdump: {}\n", PrintableLines(opened.status().message()));
     return 2;
   }
   if (options.json) {
-    PrintJson(options, *program);
+    PrintJson(options, opened->format, opened->program);
   } else {
-    PrintText(options, *program);
+    PrintText(options, opened->format, opened->program);
   }
   return 0;
 }

@@ -74,6 +74,7 @@ TEST_CASE("vmdump: text") {
                  "host fetch(int64, (Tensor[(3), bool], List[Tensor[(n), int8]])) -> "
                  "Tensor[(?, 128), float32]\nhost tick() -> ()\n"));
   CHECK(Contains(run.output, "4 functions"));
+  CHECK(Contains(run.output, "needs a runtime of .vmx format 1.1, bytecode "));
 
   run = Vmdump(sample.path() + " --bytecode");
   CHECK(run.status == 0);

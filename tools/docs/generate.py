@@ -8,7 +8,7 @@ Files that nothing makes any more are removed.
 import os
 import sys
 
-from generators import Build, errors, formats, headers, inside, opcodes, operators, passes, python, readmes, tools
+from generators import Build, errors, formats, headers, inside, opcodes, operators, passes, python, readmes, schemas, tools
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -24,7 +24,7 @@ def main():
             path = os.path.join(folder, name)
             with open(path, "rb") as f:
                 files[os.path.relpath(path, pages)] = f.read()
-    for generator in (tools, operators, passes, opcodes, formats, headers, python, errors, inside, readmes):
+    for generator in (tools, operators, passes, opcodes, formats, headers, python, errors, inside, readmes, schemas):
         for path, text in generator.pages(build):
             assert path not in files, f"{path} is made twice"
             files[path] = text if isinstance(text, bytes) else text.encode()

@@ -5,7 +5,7 @@
 //
 // The page is model_page.html, with the graph as JSON in it (described there, by its reader).
 // Untrusted names and texts are data of the page, never markup. Tested by
-// tools/packaging/check_model_page.py.
+// tools/packaging/check_model_page.py and look_at_model_page.py.
 #pragma once
 
 #include <string>

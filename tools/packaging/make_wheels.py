@@ -123,6 +123,18 @@ def write_wheel(out, name, version, tag, files, licences):
     return path
 
 
+def help_pages(build, name, version):
+    """Manual pages and completions of a wheel's tools, which pip puts into share/ of its environment: {name in the wheel: path}."""
+    pages = {}
+    for tool in WHEELS[name]["tools"]:
+        for page in (f"man/man1/{tool}.1", f"bash-completion/completions/{tool}", f"zsh/vendor-completions/_{tool}", f"fish/vendor_completions.d/{tool}.fish"):
+            path = build / "share" / page
+            if not path.exists():
+                sys.exit(f"make_wheels.py: there is no {path}: expected what the target relayvm_help_pages makes; build everything")
+            pages[f"{name.replace('-', '_')}-{version}.data/data/share/{page}"] = path
+    return pages
+
+
 def owner_of(inside):
     """The distribution that a file of the package is in; libraries that were taken inside lie beside their users' packages."""
     taken = re.match(r"relayvm(_compiler|_serve)?\.libs/", inside)
@@ -174,6 +186,7 @@ def main():
             texts = {**licences, **taken.get(name, {})}
             for tag, own in tags.items():
                 files = {i: p for i, p in inside.items() if owner_of(i) == name and (p not in every_module or p in own)}
+                files.update(help_pages(build, name, version))
                 is_for_all = name == "relayvm-serve"
                 path = write_wheel(args.out, name, version, f"py3-none-{platform}" if is_for_all else f"{tag}-{tag}-{platform}", files, texts)
                 print(f"{path.stat().st_size / 1e6:6.2f} MB  {path.name}")

@@ -13,7 +13,7 @@ PACKAGES="
   g++-i686-linux-gnu
   doctest-dev python3 python3-numpy binutils pkg-config
   python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx
-  haproxy iproute2 python3-yaml python3-distributed
+  haproxy iproute2 python3-yaml python3-distributed python3-jsonschema
   python3-sphinx python3-myst-parser
   dpkg-dev file
 "

@@ -1,9 +1,10 @@
 """Formats of files: the schema and the layout of .vmx, and the JSON that tools write, shown by running them."""
+import glob
 import json
 import os
 import tempfile
 
-from . import block
+from . import block, table
 
 
 def shape(value, depth=0):
@@ -28,6 +29,17 @@ def comment_of(text):
     return "\n".join(lines)
 
 
+def versions(build):
+    """What each version reads, of the files that it left in tests/released."""
+    rows = []
+    for folder in sorted(glob.glob(os.path.join(build.tree, "tests/released/[0-9]*"))):
+        with open(os.path.join(folder, "cases.json")) as f:
+            cases = json.load(f)
+        rows.append((os.path.basename(folder), cases["format"], str(cases["bytecode"])))
+    return ("`vmdump FILE` ends with the least that a file needs. A runtime reads older files, and newer ones that need no more than it has:\n\n"
+            + table(("relayvm", "reads .vmx format up to", "bytecode up to"), rows))
+
+
 def pages(build):
     schema = build.read("bytecode/program.fbs")
     layout = build.read("bytecode/file_format.h")
@@ -39,7 +51,8 @@ def pages(build):
              "| JSON | `--json`, `--profile`, `--trace`, `--tune-log` | [below](#json) |\n\n")
     text = head + "## vmx\n\nOf `bytecode/file_format.h`:\n\n" + block(comment_of(layout)) + "\nThe program's part is a flatbuffer. Its schema, "
     text += "`bytecode/program.fbs`, says how it may grow; [Versions](../versions.md) says what that means for you.\n\n" + block(schema)
-    text += "\n## JSON\n\nThe form of what the tools write, taken from a run of each: keys, and the kind of each value.\n\n"
+    text += "\n" + versions(build)
+    text += "\n## JSON\n\nThe form of what the tools write, taken from a run of each: keys, and the kind of each value. [JSON Schemas](schemas.md) say all that may be there.\n\n"
     with tempfile.TemporaryDirectory() as folder:
         newton = os.path.join(build.examples, "newton")
         build.run(f"relayc -q {newton}.onnx -o n.vmx && relayc -q {build.examples}/cnn.relay --params {build.examples}/cnn.npz -o c.vmx", folder)

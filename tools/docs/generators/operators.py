@@ -2,7 +2,7 @@
 import json
 import re
 
-from . import PYTHON, block, cell, code, table
+from . import PYTHON, block, cell, code, index, table
 
 FORMATS = {  # what relayc calls it: title and words of the page
     "onnx": ("ONNX operators", "An operator is supported from the opset given on; where there are several, its meaning changed there."),
@@ -60,8 +60,10 @@ def pages(build):
         listed = build.run(f"relayc --list-operators {name}")
         rows = listed[listed.index("\n| ") + 1:] if "\n| " in listed else listed
         operators = re.findall(r"^\| ([\w.:]+) \|", rows, re.M)[1:]
-        text = f"# {title}\n\nMade by `relayc --list-operators {name}`: {len(operators)} rows. {about}\n\n"
+        text = f"# {title}\n\n{index('supported ' + title, 'which operators are supported')}Made by `relayc --list-operators {name}`: {len(operators)} rows. {about}\n\n"
         text += "What is not supported is named all at once when a model is read, with its place in the model.\n\n"
+        if name == "onnx":
+            rows += "\n## Dtypes\n\n" + build.read("compiler/import/onnx/DTYPES.md").split("\n\n", 1)[1]
         yield f"reference/operators_{name}.md", text + rows
     if build.package is None:
         yield "reference/relay_operators.md", "# Relay operators\n\nThis build has no Python package, which describes them.\n"

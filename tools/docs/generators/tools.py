@@ -1,7 +1,7 @@
-"""The tools' options, as each says them with --help."""
-import re
+"""The tools' options, as each says them of itself: --help-json, which manual pages and completions are made of too."""
+import json
 
-from . import cell, code, index, table
+from . import block, cell, code, index, table
 
 TOOLS = (
     ("relayc", "compiles a model to a `.vmx`, a graph, native code, or shows what it made"),
@@ -11,7 +11,27 @@ TOOLS = (
     ("vmasm", "makes a `.vmx` of bytecode in text"),
     ("vmserve", "serves a folder of models"),
     ("vmbench", "measures a model on a server under load"),
+    ("relayvm", "looks at an installation: what to put into a report of a fault"),
 )
+
+
+def describe(name, what, said):
+    """The page of a tool, of what it says with --help-json."""
+    options = [option for group in said["groups"] for option in group["options"]]
+    names = [name for option in options for name in option["names"] if name.startswith("--")]
+    statuses, _, examples = said["footer"].partition("Examples:\n")
+    text = f"# {name}\n\n" + index(name, *(f"{name} {option}" for option in names), *names)
+    text += f"`{name}` {what}. {cell(said['description'])}\n\n"
+    if examples:
+        text += "For example:\n\n" + block("\n".join(line.strip() for line in examples.strip().splitlines())) + "\n"
+    if said["operands"]:
+        text += table(("operand", "what it is"), [(code(o["names"][0]), cell(o["help"])) for o in said["operands"]]) + "\n"
+    for group in said["groups"]:
+        rows = [(code(" ".join((", ".join(o["names"]), o["form"])).strip()), cell(o["help"] + (" (may be given several times)" if o["repeats"] else "")))
+                for o in group["options"]]
+        text += f"## {group['name']}\n\n" + table(("option", "what it does"), rows) + "\n"
+    statuses = statuses.strip().removeprefix("Exit status: ")
+    return text + f"## Exit codes of {name}\n\n{cell(statuses)} See [those of all tools](tools.md#exit-codes).\n"
 
 
 def pages(build):
@@ -21,7 +41,8 @@ def pages(build):
 | tool | what it does |
 |---|---|
 {rows}
-`-` in place of a file is standard input or output. Options go before or behind files.
+`-` in place of a file is standard input or output. Options go before or behind files. `TOOL --help-json` says what stands here as JSON;
+manual pages and completions for bash, zsh and fish are made of it too.
 
 ## Exit codes
 
@@ -43,30 +64,4 @@ All tools end with one of these.
 ```
 """
     for name, what in TOOLS:
-        groups = read_help(build.run(f"{name} --help"))
-        names = [option for _, rows in groups for head, _ in rows for option in re.findall(r"--[\w-]+", head)[:1]]
-        text = (f"# {name}\n\n" + index(name, *(f"{name} {option}" for option in names), *names) + f"`{name}` {what}. Made of `{name} --help`; the "
-                "exit codes are those of [all tools](tools.md#exit-codes).\n\n")
-        for title, rows in groups:
-            text += f"## {title}\n\n" + table(("option", "what it does"), [(code(head), cell(words)) for head, words in rows]) + "\n"
-        yield f"reference/{name}.md", text
-
-
-def read_help(text):
-    """[(group, [(option with the form of its value, words)])] of what a tool prints: each group has a title, options are set in by two."""
-    groups = []
-    for line in text.splitlines():
-        row = re.match(r"  (\S.*?)(?:  +(\S.*))?$", line)
-        if re.match(r"\S.*:$", line):
-            groups.append((line[:-1], []))
-        elif re.match(r" {20,}\S", line) and groups and groups[-1][1]:
-            head, words = groups[-1][1][-1]
-            groups[-1][1][-1] = (head, f"{words} {line.strip()}".strip())
-        elif row and groups:
-            groups[-1][1].append((row.group(1), row.group(2) or ""))
-    groups = [group for group in groups if group[1]]
-    listed = re.findall(r"^  (?:-\w, ?)?(--[\w-]+)", text, re.M)
-    found = " ".join(head for _, rows in groups for head, _ in rows)
-    if not listed or any(option not in found for option in listed):
-        raise RuntimeError(f"tools.py: not all options are in groups: {text}")
-    return groups
+        yield f"reference/{name}.md", describe(name, what, json.loads(build.run(f"{name} --help-json")))

@@ -35,6 +35,9 @@ install "$work"/wheels/relayvm_serve-"$version"-*.whl
 venv/bin/relayc -q "$here/../../examples/while_loop.relay" --executor aot --emit exe -o loop  # by the object file of the wheel
 ./loop --help >/dev/null
 venv/bin/relayvm doctor >doctor.txt || { cat doctor.txt; exit 1; }
+for page in man/man1/relayc.1 man/man1/vmrun.1 bash-completion/completions/vmserve zsh/vendor-completions/_vmdump; do
+  [ -f "venv/share/$page" ] || { echo "pip left no share/$page"; exit 1; }
+done
 for tool in relayrun vmasm vmserve vmbench; do venv/bin/$tool --version >/dev/null; done
 "$python" "$here/../../serve/tests/run_client.py" venv/bin "$here/../../examples"
 venv/bin/python -m pytest -q -p no:cacheprovider "$here"
