@@ -328,7 +328,10 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
     return Wrong(fmt::format("opt_level {}: expected 0 to 3", o.opt_level));
   PipelineOptions& pipeline = options.pipeline;
   pipeline.opt_level = o.opt_level;
-  if (o.opt_level == 0) options.kernels.opt_level = 0;  // the quick way through LLVM
+  if (o.opt_level == 0) {
+    options.kernels.opt_level = 0;
+    options.kernels.quick = true;
+  }
   pipeline.options = o.pass_options;
   options.kernels.batching = o.batching;
   if (o.executor != "vm" && o.executor != "graph")

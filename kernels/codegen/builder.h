@@ -9,12 +9,15 @@ namespace relayvm::codegen {
 
 class Builder final : public llvm::IRBuilder<> {
  public:
-  Builder(const Machine& machine, llvm::BasicBlock* at)
-      : llvm::IRBuilder<>(at), machine_(machine) {}
+  // `quick`: for code that LLVM translates as it is written (KernelOptions::quick).
+  Builder(const Machine& machine, llvm::BasicBlock* at, bool quick = false)
+      : llvm::IRBuilder<>(at), machine_(machine), quick_(quick) {}
   const Machine& machine() const { return machine_; }
+  bool is_quick() const { return quick_; }
 
  private:
   const Machine machine_;
+  const bool quick_;
 };
 
 }  // namespace relayvm::codegen

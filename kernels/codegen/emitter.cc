@@ -124,6 +124,22 @@ Value* Emitter::EmitDim(const Dim& dim) {
     default:
       break;
   }
+  if (!b_.is_quick()) return EmitDimExpression(dim);
+  // Where the kernel begins, once: LLVM takes it out of no loop.
+  if (auto found = dims_.find(dim); found != dims_.end()) return found->second;
+  const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+  if (llvm::Instruction* end = entry.getTerminator()) {
+    b_.SetInsertPoint(end);
+  } else {
+    b_.SetInsertPoint(&entry);
+  }
+  Value* value = EmitDimExpression(dim);
+  dims_.emplace(dim, value);
+  return value;
+}
+
+Value* Emitter::EmitDimExpression(const Dim& dim) {
   Value* result = EmitDim(dim.operands()[0]);
   if (dim.kind() == Dim::Kind::kInt32)
     return b_.CreateSExt(b_.CreateTrunc(result, b_.getInt32Ty()), b_.getInt64Ty());
@@ -159,7 +175,7 @@ Value* Emitter::EmitDim(const Dim& dim) {
 // and compares those of a join's begins term by term in each loop. What makes no code hides them.
 Value* Emitter::Named(Value* sum, size_t terms) {
   constexpr size_t kMostTerms = 4;
-  if (terms <= kMostTerms || llvm::isa<llvm::Constant>(sum)) return sum;
+  if (terms <= kMostTerms || b_.is_quick() || llvm::isa<llvm::Constant>(sum)) return sum;
   auto* type = llvm::FunctionType::get(sum->getType(), {sum->getType()}, /*isVarArg=*/false);
   auto* name = llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
   llvm::CallInst* call = b_.CreateCall(type, name, {sum});

@@ -87,6 +87,10 @@ class Emitter {
   std::vector<llvm::Value*> LoadTransposed(const Node* load, const te::AxisNode* along,
                                            llvm::Value* first, const VectorAxis& axis,
                                            llvm::Value* count);
+  // Computes sums over the same axes in one loop, so that what they share is computed once; in the
+  // open scope they are what EmitNode gives, and EmitNodeVector where `axis` is not null. Without
+  // it they run as vectors along one of their own axes, where that is contiguous.
+  void SumTogether(const std::vector<const Node*>& sums, const VectorAxis* axis);
   // In the open scope, `load` along the current vector axis is this vector.
   void SetVector(const Node* load, llvm::Value* vector) { scopes_.back().vector[load] = vector; }
   // Makes `axis` the one that EmitNodeVector continues with.
@@ -115,6 +119,7 @@ class Emitter {
 
   const Node* Lower(const te::Expr& e);
   bool Varies(const Node* n);
+  llvm::Value* EmitDimExpression(const Dim& dim);
   llvm::Value* Scalar(const Node* n);
   llvm::Value* ScalarNew(const Node* n);
   llvm::Value* Vector(const Node* n);
@@ -158,6 +163,11 @@ class Emitter {
   std::vector<llvm::Value*> VectorStep(Reducer& reducer, const Node* n, const Node* position,
                                        const std::vector<llvm::Value*>& state, llvm::Value* mask);
   const te::AxisNode* VectorReduceAxis(const Node* n);
+  std::vector<llvm::Value*> SumAlongVector(const std::vector<const Node*>& sums,
+                                           const te::AxisNode* axis);
+  std::vector<llvm::Value*> SumOfLanes(std::vector<Reducer>& reducers,
+                                       const std::vector<llvm::Value*>& vectors,
+                                       std::vector<llvm::Value*> sums);
   std::vector<llvm::Value*> ReduceLoops(
       const Node* n, const std::vector<const te::AxisNode*>& axes, size_t level,
       const std::vector<llvm::Value*>& carried, llvm::Value* work,
@@ -173,6 +183,10 @@ class Emitter {
   Graph& graph_;
   std::unique_ptr<Lowering> lowering_;  // null when bindings changed what is inlined
   std::unordered_map<uint32_t, llvm::Value*> symbols_;
+  struct HashOfDim {
+    size_t operator()(const Dim& d) const { return d.Hash(); }
+  };
+  std::unordered_map<Dim, llvm::Value*, HashOfDim> dims_;  // of expressions, in quick code
   std::unordered_map<const te::AxisNode*, llvm::Value*> axes_;
   struct Buffer {
     llvm::Value* pointer;

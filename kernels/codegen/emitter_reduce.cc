@@ -167,7 +167,7 @@ Value* Emitter::ReduceScalar(const Node* n) {
   for (Values& scope : scopes_) outer_vectors.push_back(std::exchange(scope.vector, {}));
   varies_.clear();
   Value* result = nullptr;
-  if (const te::AxisNode* axis = VectorReduceAxis(n)) {
+  if (const te::AxisNode* axis = b_.is_quick() ? nullptr : VectorReduceAxis(n)) {
     result = ReduceAlongVector(n, axis);
   } else {
     Reducer reducer(n, *ops_, b_);
@@ -310,6 +310,118 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
   ReduceState result = r.reducer.Horizontal(parts[0]);
   if (!r.masks) result = r.reducer.Combine(result, AlongVector::Part(carried, r.scalar_state()));
   return r.reducer.Finish(result);
+}
+
+// --- Several sums in one loop ---
+
+void Emitter::SumTogether(const std::vector<const Node*>& sums, const VectorAxis* axis) {
+  UseVectorAxis(axis == nullptr ? VectorAxis() : *axis);
+  const te::AxisNode* along = axis == nullptr ? VectorReduceAxis(sums[0]) : nullptr;
+  const bool all_along = std::ranges::all_of(
+      sums, [&](const Node* n) { return axis != nullptr || VectorReduceAxis(n) == along; });
+  std::vector<Value*> results;
+  if (along != nullptr && all_along) {
+    results = SumAlongVector(sums, along);
+  } else {
+    std::vector<Reducer> reducers;
+    for (const Node* n : sums) {
+      reducers.emplace_back(n, *ops_, b_);
+      results.push_back(reducers.back().Identity(axis == nullptr ? 0 : axis->lanes)[0]);
+    }
+    const auto step = [&](std::vector<Value*> state) {
+      for (size_t i = 0; i < sums.size(); ++i) {
+        state[i] =
+            axis != nullptr
+                ? VectorStep(reducers[i], sums[i], nullptr, {state[i]}, nullptr)[0]
+                : reducers[i].Step({state[i]}, Scalar(sums[i]->operands[0]), nullptr, nullptr)[0];
+      }
+      return state;
+    };
+    results = ReduceLoops(sums[0], sums[0]->axes, 0, results, EmitWork(sums[0]->operands[0]), step);
+  }
+  Values& scope = scopes_.back();
+  for (size_t i = 0; i < sums.size(); ++i)
+    (axis == nullptr ? scope.scalar : scope.vector)[sums[i]] = results[i];
+}
+
+// As vectors along `axis`, which is one of the sums': with masks the last one is masked, without
+// them what fills no vector is summed by itself.
+std::vector<Value*> Emitter::SumAlongVector(const std::vector<const Node*>& sums,
+                                            const te::AxisNode* axis) {
+  const size_t count = sums.size();
+  const bool masks = b_.machine().masks;
+  const unsigned lanes = LanesFor(sums[0]->operands[0]);
+  std::vector<Reducer> reducers;
+  std::vector<Value*> state, singles;
+  for (const Node* n : sums) {
+    reducers.emplace_back(n, *ops_, b_);
+    state.push_back(reducers.back().Identity(lanes)[0]);
+    singles.push_back(reducers.back().Identity(0)[0]);
+  }
+  if (!masks) state.insert(state.end(), singles.begin(), singles.end());
+  std::vector<const te::AxisNode*> outer = sums[0]->axes;
+  std::erase(outer, axis);
+  Value* work = EmitWork(sums[0]->operands[0]);
+  const auto line = [&](const std::vector<Value*>& initial) {
+    OpenScope();
+    Value* extent = EmitDim(axis->extent);
+    Value* whole = masks ? extent : b_.CreateAnd(extent, b_.getInt64(~(uint64_t{lanes} - 1)));
+    const auto vectors = [&](Value* i, std::vector<Value*> s) {
+      OpenScope();
+      Value* mask = masks ? MaskBelow(b_, b_.CreateSub(extent, i), lanes) : nullptr;
+      vector_ = {axis, i, lanes, mask};
+      varies_.clear();
+      for (size_t n = 0; n < count; ++n)
+        s[n] = VectorStep(reducers[n], sums[n], nullptr, {s[n]}, mask)[0];
+      vector_ = {};
+      CloseScope();
+      for (Values& scope : scopes_) scope.vector.clear();
+      return s;
+    };
+    std::vector<Value*> s =
+        ForPolled(b_, I64(b_, 0), whole, lanes, work, axis->name, initial, vectors);
+    if (!masks) {
+      s = ForCarried(b_, whole, extent, 1, axis->name, s, [&](Value* i, std::vector<Value*> rest) {
+        OpenScope();
+        BindAxis(axis, i);
+        for (size_t n = 0; n < count; ++n) {
+          Value* x = Scalar(sums[n]->operands[0]);
+          rest[count + n] = reducers[n].Step({rest[count + n]}, x, nullptr, nullptr)[0];
+        }
+        CloseScope();
+        return rest;
+      });
+    }
+    CloseScope();
+    return s;
+  };
+  state = ReduceLoops(sums[0], outer, 0, state, WorkOf(b_, work, EmitDim(axis->extent)), line);
+  if (!masks) singles.assign(state.begin() + static_cast<ptrdiff_t>(count), state.end());
+  state.resize(count);
+  return SumOfLanes(reducers, state, singles);
+}
+
+// `sums` and all lanes of each vector, through memory: one loop is less code than shuffles.
+std::vector<Value*> Emitter::SumOfLanes(std::vector<Reducer>& reducers,
+                                        const std::vector<Value*>& vectors,
+                                        std::vector<Value*> sums) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());
+  llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+  Value* memory = llvm::IRBuilder<>(&entry, entry.begin())
+                      .CreateAlloca(llvm::ArrayType::get(type, vectors.size()));
+  for (size_t n = 0; n < vectors.size(); ++n)
+    b_.CreateStore(vectors[n], At(b_, type, memory, static_cast<int64_t>(n)));
+  const unsigned lanes = type->getNumElements();
+  return ForCarried(b_, I64(b_, 0), I64(b_, lanes), 1, "lane", std::move(sums),
+                    [&](Value* lane, std::vector<Value*> s) {
+                      for (size_t n = 0; n < vectors.size(); ++n) {
+                        Value* at = Add(b_, lane, static_cast<int64_t>(n * lanes));
+                        Value* x = b_.CreateLoad(type->getElementType(),
+                                                 At(b_, type->getElementType(), memory, at));
+                        s[n] = reducers[n].Step({s[n]}, x, nullptr, nullptr)[0];
+                      }
+                      return s;
+                    });
 }
 
 }  // namespace relayvm::codegen

@@ -329,8 +329,9 @@ Value* Emitter::LoadVectorAt(const Node* n, const Node* index, Value* mask) {
     if (mask != nullptr) mask = b_.CreateVectorReverse(mask);
     return b_.CreateVectorReverse(LoadRun(n, first, vector_.lanes, mask));
   }
-  if (address.affine && address.stride.is_const() && address.stride.value() >= 2 &&
-      address.stride.value() <= 4 && (mask == nullptr || b_.machine().masks)) {
+  if (!b_.is_quick() && address.affine && address.stride.is_const() &&
+      address.stride.value() >= 2 && address.stride.value() <= 4 &&
+      (mask == nullptr || b_.machine().masks)) {
     int64_t stride = address.stride.value();
     Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
     return LoadStrided(n, first, static_cast<unsigned>(stride), mask);

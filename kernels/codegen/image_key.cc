@@ -27,10 +27,10 @@ std::string TextOf(const Machine& machine) {
 
 // Options that add kernels, or choose their schedules and levels, count by what came of them.
 std::string TextOf(const KernelOptions& options) {
-  const auto& [machine, opt_level, by_share, time_kernels, exact, batching, keep_llvm_ir,
+  const auto& [machine, opt_level, quick, by_share, time_kernels, exact, batching, keep_llvm_ir,
                keep_assembly, schedules, schedule_for, on_kernels, num_threads, stop, cache] =
       options;
-  return fmt::format("{}\n{} {}", TextOf(machine), opt_level, exact);
+  return fmt::format("{}\n{} {} {}", TextOf(machine), opt_level, quick, exact);
 }
 
 }  // namespace

@@ -117,7 +117,9 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
   plan.spec = std::move(spec);
   plan.name = std::move(name);
   plan.symbols = std::move(symbols);
-  plan.contraction = PlanContraction(plan.spec, target);
+  const bool is_asked =
+      target.schedule != TileSchedule() || plan.spec.order.form != SumOrder::Form::kAny;
+  if (!target.quick || is_asked) plan.contraction = PlanContraction(plan.spec, target);
   if (target.schedule != TileSchedule()) {
     const std::string refused = WhyRefused(plan.contraction);
     if (!refused.empty()) {
@@ -127,7 +129,7 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
     }
   }
   if (!plan.contraction) {
-    RELAYVM_ASSIGN_OR_RETURN(plan.loops, PlanLoops(plan.spec));
+    RELAYVM_ASSIGN_OR_RETURN(plan.loops, PlanLoops(plan.spec, target.quick));
   } else {
     plan.features = plan.contraction->features;
   }
@@ -143,7 +145,8 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
 Status EmitKernel(KernelPlan& plan, const Machine& machine, llvm::Module& module) {
   const KernelSpec& spec = plan.spec;
   llvm::Function* function = DeclareKernel(module, plan, machine);
-  Builder b(machine, llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  const bool is_quick = plan.loops && plan.loops->quick;
+  Builder b(machine, llvm::BasicBlock::Create(module.getContext(), "entry", function), is_quick);
   Emitter emitter(b, plan.loops ? &plan.loops->graph : nullptr);
   std::vector<std::pair<int, int>> in_place = plan.Interface().in_place;
 

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "kernels/codegen/quick.h"
+
 namespace relayvm::codegen {
 
 using te::BinaryOp;
@@ -231,6 +233,8 @@ bool HasContiguousReduction(const LoopNest& nest) {
   return found;
 }
 
+}  // namespace
+
 void ChooseVectorAxis(LoopNest& nest) {
   bool reduces_along_memory = HasContiguousReduction(nest);
   const te::AxisNode* best = nullptr;
@@ -250,6 +254,8 @@ void ChooseVectorAxis(LoopNest& nest) {
   nest.axes.erase(std::find(nest.axes.begin(), nest.axes.end(), best));
   nest.axes.push_back(best);
 }
+
+namespace {
 
 // Whether the nest runs as vectors along the axis before the last, which the stores take in turn
 // with the few elements of the last: every load is contiguous along it, or the same all along.
@@ -317,10 +323,15 @@ void FindTransposed(LoopNest& nest) {
 
 }  // namespace
 
-void TransformNest(Graph& graph, LoopNest& nest) {
+void TransformNest(Graph& graph, LoopNest& nest, bool quick) {
   MergedAxes merged(graph);
   for (LoopStore& store : nest.stores) store.value = MergeReduceAxes(graph, merged, store.value);
   MergeAxes(graph, nest);
+  if (quick) {
+    TakeProductsTogether(graph, nest);
+    nest.in_rows = !nest.axes.empty();
+    return;
+  }
   if (FindInterleaved(graph, nest)) return;
   // Short inner loops are worse than dividing by a small constant.
   constexpr int64_t kLeastInner = 8;
@@ -450,7 +461,8 @@ std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest) {
   return CutAt(graph, nest, nest.axes.size() - 1, cuts);
 }
 
-std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest) {
+std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest, bool quick) {
+  if (quick) return {nest};
   constexpr size_t kMostParts = 16;  // more code than that takes longer to compile than it saves
   bool reduces = false;
   ForEachNode(RootsOf(nest),

@@ -18,7 +18,10 @@ inline bool IsContiguous(const Node* index, const te::AxisNode* axis) {
 
 // Merges reduce axes too. Afterwards the last axis of `nest` is the one to vectorise, if
 // nest.vectorise; the one before it, if nest.interleaved.
-void TransformNest(Graph& graph, LoopNest& nest);
+// Makes the axis that suits vectors best the last one, and `vectorise` whether there is such.
+void ChooseVectorAxis(LoopNest& nest);
+// `quick`: axes are merged, and sums of products are taken four at a time.
+void TransformNest(Graph& graph, LoopNest& nest, bool quick);
 
 // The nest for one range of its last axis, over an axis of its own that begins at 0.
 struct Segment {
@@ -32,8 +35,8 @@ std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest);
 
 // The nests of the parts of a join, each of which reads what it joins alone: cut, along any axis,
 // where selects of two loads change sides. The nest itself where that gains nothing, as where parts
-// side by side in a row are read along it (SegmentsOf).
-std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest);
+// side by side in a row are read along it (SegmentsOf), and where the code is to be `quick`.
+std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest, bool quick);
 
 // Whether selects below `root` ask for `value` at one position of the axis alone, as a join does
 // for a part of one element along it.

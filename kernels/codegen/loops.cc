@@ -21,10 +21,12 @@ class LoopEmitter {
       : graph_(plan.graph),
         section_(section),
         may_repeat_(plan.in_place.empty()),
+        quick_(plan.quick),
         emitter_(emitter),
         b_(builder) {}
 
   void Run(Value* begin, Value* end) {
+    if (quick_) return RunQuick(begin, end);
     emitter_.OpenScope();
     // Unit indices are decoded once, then counted up with carries.
     std::vector<const te::AxisNode*> axes(section_.unit_axes);
@@ -70,6 +72,73 @@ class LoopEmitter {
   }
 
  private:
+  // Of units that are short or have long reductions, which poll; each is found by dividing.
+  void RunQuick(Value* begin, Value* end) {
+    For(b_, begin, end, 1, "unit", [&](Value* unit) {
+      Poll(b_);
+      emitter_.OpenScope();
+      Value* block = nullptr;
+      Value* rest = unit;
+      if (section_.block != 0) {
+        Value* extent = emitter_.EmitDim(section_.nests[0].axes.front()->extent);
+        Value* blocks = CeilDiv(b_, extent, section_.block);
+        block = section_.unit_axes.empty() ? rest : Rem(b_, rest, blocks);
+        rest = Div(b_, rest, blocks);
+      }
+      for (size_t i = section_.unit_axes.size(); i-- > 0;) {
+        const te::AxisNode* axis = section_.unit_axes[i];
+        Value* extent = emitter_.EmitDim(axis->extent);
+        emitter_.BindAxis(axis, i == 0 ? rest : Rem(b_, rest, extent));
+        if (i != 0) rest = Div(b_, rest, extent);
+      }
+      EmitUnit(block);
+      emitter_.CloseScope();
+    });
+  }
+
+  // One loop of vectors, the last of which is masked; without masks, what fills none by itself.
+  void EmitQuickVectors(const LoopNest& nest, const te::AxisNode* axis, Value* first, Value* end) {
+    unsigned lanes = 64;
+    for (const LoopStore& store : nest.stores)
+      lanes = std::min(lanes, emitter_.LanesFor(store.value));
+    const bool masks = b_.machine().masks;
+    Value* whole =
+        masks ? end
+              : Add(b_, first,
+                    b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~(uint64_t{lanes} - 1))));
+    For(b_, first, whole, lanes, axis->name, [&](Value* i) {
+      Value* mask = masks ? MaskBelow(b_, b_.CreateSub(end, i), lanes) : nullptr;
+      EmitVector(nest, {axis, i, lanes, mask});
+    });
+    if (masks) return;
+    For(b_, whole, end, 1, axis->name, [&](Value* i) {
+      emitter_.OpenScope();
+      emitter_.BindAxis(axis, i);
+      EmitScalar(nest);
+      emitter_.CloseScope();
+    });
+  }
+
+  // Sums of products over the same axes are computed in one loop: see TakeProductsTogether.
+  void EmitSums(const LoopNest& nest, const VectorAxis* axis) {
+    if (!quick_) return;
+    std::vector<const Node*> sums;
+    const auto is_bound = [&](const te::AxisNode* a) {
+      return std::ranges::find(nest.axes, a) != nest.axes.end() ||
+             std::ranges::find(section_.unit_axes, a) != section_.unit_axes.end();
+    };
+    std::vector<const Node*> values;
+    for (const LoopStore& store : nest.stores) values.push_back(store.value);
+    ForEachNode(values, [&](const Node* n) {
+      if (n->kind != NodeKind::kReduce || n->reduce != te::ReduceKind::kSum || !n->safe) return;
+      const Node* body = n->operands[0];
+      if (body->kind != NodeKind::kBinary || body->binary != te::BinaryOp::kMultiply) return;
+      if (!sums.empty() && n->axes != sums[0]->axes) return;
+      if (std::ranges::all_of(n->free_axes, is_bound)) sums.push_back(n);
+    });
+    if (!sums.empty()) emitter_.SumTogether(sums, axis);
+  }
+
   // What the loops of a nest from `level` on do; `first`, if not null, stands for the extent of its
   // first axis.
   Value* TurnWork(const LoopNest& nest, size_t level, Value* first = nullptr) {
@@ -134,7 +203,7 @@ class LoopEmitter {
 
   void EmitLevel(const LoopNest& nest, size_t level, Value* block) {
     if (level == nest.axes.size()) return EmitScalar(nest);
-    EmitChecks(nest, level);
+    if (!quick_) EmitChecks(nest, level);
     const te::AxisNode* axis = nest.axes[level];
     Value* first = I64(b_, 0);
     Value* end = emitter_.EmitDim(axis->extent);
@@ -142,6 +211,17 @@ class LoopEmitter {
     if (is_cut) {
       first = Mul(b_, block, section_.block);
       end = Min(b_, end, Add(b_, first, section_.block));
+    }
+    if (quick_) {
+      if (nest.vectorise && level + 1 == nest.axes.size())
+        return EmitQuickVectors(nest, axis, first, end);
+      For(b_, first, end, 1, axis->name, [&](Value* i) {
+        emitter_.OpenScope();
+        emitter_.BindAxis(axis, i);
+        EmitLevel(nest, level + 1, block);
+        emitter_.CloseScope();
+      });
+      return;
     }
     // What both ends are multiples of: no code for a rest where there is none.
     int64_t multiple = axis->extent.is_const() ? axis->extent.value() : 1;
@@ -334,6 +414,7 @@ class LoopEmitter {
 
   // All values come before all stores, so that an output may have an input's memory.
   void EmitScalar(const LoopNest& nest) {
+    EmitSums(nest, nullptr);
     std::vector<Value*> values;
     for (const LoopStore& store : nest.stores) values.push_back(emitter_.EmitNode(store.value));
     for (size_t i = 0; i < values.size(); ++i) {
@@ -343,6 +424,7 @@ class LoopEmitter {
 
   void EmitVector(const LoopNest& nest, const VectorAxis& axis) {
     emitter_.OpenScope();
+    EmitSums(nest, &axis);
     std::vector<Value*> values;
     for (const LoopStore& store : nest.stores)
       values.push_back(emitter_.EmitNodeVector(store.value, axis));
@@ -426,6 +508,7 @@ class LoopEmitter {
   Graph& graph_;
   const LoopSection& section_;
   const bool may_repeat_;  // an element may be computed and stored twice
+  const bool quick_;       // LoopPlan::quick
   Emitter& emitter_;
   Builder& b_;
   Value* carry_ = nullptr;

@@ -29,7 +29,8 @@ class Planner {
  public:
   explicit Planner(const KernelSpec& spec) : spec_(spec), plan_(std::make_unique<LoopPlan>()) {}
 
-  Result<std::unique_ptr<LoopPlan>> Run() {
+  Result<std::unique_ptr<LoopPlan>> Run(bool quick) {
+    plan_->quick = quick;
     order_ = TensorsInOrder(spec_.outputs);
     for (size_t i = 0; i < spec_.inputs.size(); ++i) {
       bool by_value = i < spec_.by_value.size() && spec_.by_value[i];
@@ -46,7 +47,7 @@ class Planner {
     if (loops_.nests.size() == 1) {
       LoopNest nest = std::move(loops_.nests[0]);
       nest.axes.insert(nest.axes.begin(), loops_.unit_axes.begin(), loops_.unit_axes.end());
-      for (LoopNest& part : PartsOf(plan_->graph, nest)) {
+      for (LoopNest& part : PartsOf(plan_->graph, nest, plan_->quick)) {
         LoopSection section;
         section.nests.push_back(std::move(part));
         plan_->sections.push_back(std::move(section));
@@ -55,7 +56,7 @@ class Planner {
       plan_->sections.push_back(std::move(loops_));
     }
     for (LoopSection& section : plan_->sections) {
-      for (LoopNest& nest : section.nests) TransformNest(plan_->graph, nest);
+      for (LoopNest& nest : section.nests) TransformNest(plan_->graph, nest, plan_->quick);
     }
     ChooseUnits();
     FindInPlace();
@@ -245,8 +246,7 @@ void Planner::FindSharedAxes() {
       if (n->kind != NodeKind::kLoadAt) return;
       size_t t = static_cast<size_t>(stage_index_.at(n->tensor));
       reads.push_back({s, t, n});
-      size_t from = component[t];
-      size_t to = component[s];
+      const size_t from = component[t], to = component[s];
       for (size_t& c : component) c = c == from ? to : c;
       for (size_t p = 0; p < n->operands.size(); ++p) {
         const Node* index = n->operands[p];
@@ -316,8 +316,7 @@ void Planner::ChooseUnitAxes() {
     all_shared = all_shared && own == shared_.size();
   }
   if (!all_shared && !shared_.empty()) {
-    int along_shared = 0;
-    int along_inner = 0;
+    int along_shared = 0, along_inner = 0;
     for (size_t i = 0; i < stages_.size(); ++i) {
       const Stage& s = stages_[i];
       const te::AxisNode* last = shared_.back().axes[i];
@@ -532,9 +531,7 @@ Dim ChooseSectionUnits(LoopSection& section) {
 }  // namespace
 
 void Planner::ChooseUnits() {
-  Dim units(0);
-  Dim work(0);
-  Dim total(0);
+  Dim units(0), work(0), total(0);
   for (LoopSection& section : plan_->sections) {
     const Dim of_unit = ChooseSectionUnits(section);
     units = units + section.units;
@@ -594,6 +591,8 @@ void Planner::FindInPlace() {
 
 }  // namespace
 
-Result<std::unique_ptr<LoopPlan>> PlanLoops(const KernelSpec& spec) { return Planner(spec).Run(); }
+Result<std::unique_ptr<LoopPlan>> PlanLoops(const KernelSpec& spec, bool quick) {
+  return Planner(spec).Run(quick);
+}
 
 }  // namespace relayvm::codegen

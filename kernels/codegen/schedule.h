@@ -44,10 +44,13 @@ struct LoopNest {
   // The last axis is a constant 2 to 4, and vectors run along the axis before it: one for each
   // element of the last, stored together, element by element in turn.
   bool interleaved = false;
+  bool in_rows = false;  // the last axis is a loop of each unit, element by element
   std::vector<LoopStore> stores;
 
   // How many of the last axes are run together, as vectors or tiles of them.
-  size_t InnerAxes() const { return !transposed.empty() || interleaved ? 2 : vectorise ? 1 : 0; }
+  size_t InnerAxes() const {
+    return !transposed.empty() || interleaved ? 2 : vectorise || in_rows ? 1 : 0;
+  }
 };
 
 // Nests that run one after the other in each of their units.
@@ -75,8 +78,9 @@ struct LoopPlan {
 
   Dim parallel_extent = 1, grain = 1, scratch_bytes = 0;
   std::vector<std::pair<int, int>> in_place;
+  bool quick = false;  // of little code: one loop for each axis, vectors for sums of products alone
 };
 
-Result<std::unique_ptr<LoopPlan>> PlanLoops(const KernelSpec& spec);
+Result<std::unique_ptr<LoopPlan>> PlanLoops(const KernelSpec& spec, bool quick = false);
 
 }  // namespace relayvm::codegen

@@ -23,7 +23,8 @@ constexpr int64_t kMostVectors = 4;
 
 std::optional<ContractionPlan> PlanWith(const KernelSpec& spec, const KernelOptions& options,
                                         const TileSchedule& schedule) {
-  return PlanContraction(spec, ContractionTarget{options.machine, options.exact, schedule});
+  return PlanContraction(
+      spec, ContractionTarget{options.machine, options.exact, options.quick, schedule});
 }
 
 // Rows of tiles with so many vectors, the most that registers hold first: near that, every number;

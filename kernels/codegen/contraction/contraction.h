@@ -53,6 +53,7 @@ namespace relayvm::codegen {
 // What tiles and vectors are chosen by.
 struct ContractionTarget : Machine {
   bool exact = true;      // as KernelOptions::exact
+  bool quick = false;     // as KernelOptions::quick
   TileSchedule schedule;  // that somebody chose for the kernel
 };
 

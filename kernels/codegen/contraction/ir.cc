@@ -36,15 +36,17 @@ Value* Mul(Builder& b, Value* x, Value* y) {
 Value* Mul(Builder& b, Value* x, int64_t y) { return Mul(b, x, I64(b, y)); }
 
 // Of constants a constant, so that loops and branches by them are decided here: the builder folds
-// no intrinsics.
+// no intrinsics. LLVM's quick selection of instructions has none for them either.
 Value* Min(Builder& b, Value* x, Value* y) {
   if (x == y) return x;
   if (auto p = ConstantOf(x), q = ConstantOf(y); p && q) return *p <= *q ? x : y;
+  if (b.is_quick()) return b.CreateSelect(b.CreateICmpSLT(x, y), x, y);
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y);
 }
 Value* Max(Builder& b, Value* x, Value* y) {
   if (x == y) return x;
   if (auto p = ConstantOf(x), q = ConstantOf(y); p && q) return *p >= *q ? x : y;
+  if (b.is_quick()) return b.CreateSelect(b.CreateICmpSGT(x, y), x, y);
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y);
 }
 Value* Div(Builder& b, Value* x, Value* y) { return IsConst(y, 1) ? x : b.CreateUDiv(x, y); }
@@ -347,6 +349,17 @@ std::vector<Value*> ForPolled(
   return JoinValues(b, initial, before, next, ran);
 }
 
+void Poll(Builder& b) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  Value* code = b.CreateCall(PollFunction(b), {function->getArg(0)});
+  BasicBlock* stopped = BasicBlock::Create(b.getContext(), "stopped", function);
+  BasicBlock* go_on = BasicBlock::Create(b.getContext(), "go.on", function);
+  b.CreateCondBr(b.CreateICmpEQ(code, b.getInt32(0)), go_on, stopped);
+  b.SetInsertPoint(stopped);
+  b.CreateRet(code);
+  b.SetInsertPoint(go_on);
+}
+
 void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<Value*()>& work,
                const std::function<void()>& before, const std::function<void()>& after) {
   llvm::Function* function = b.GetInsertBlock()->getParent();
@@ -357,13 +370,7 @@ void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<V
     b.CreateStore(b.CreateSelect(is_due, I64(b, kMaxWork), left), counter);
     If(b, is_due, [&] {
       if (before) before();
-      Value* code = b.CreateCall(PollFunction(b), {function->getArg(0)});
-      BasicBlock* stopped = BasicBlock::Create(b.getContext(), "stopped", function);
-      BasicBlock* go_on = BasicBlock::Create(b.getContext(), "go.on", function);
-      b.CreateCondBr(b.CreateICmpEQ(code, b.getInt32(0)), go_on, stopped);
-      b.SetInsertPoint(stopped);
-      b.CreateRet(code);
-      b.SetInsertPoint(go_on);
+      Poll(b);
       if (after) after();
     });
   });

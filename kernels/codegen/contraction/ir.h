@@ -57,6 +57,8 @@ std::vector<llvm::Value*> ForPolled(
         body);
 void ForPolled(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, llvm::Value* work,
                std::string_view name, const std::function<void(llvm::Value*)>& body);
+// The kernel asks whether to go on, and returns if not. REQUIRES: the function is a kernel.
+void Poll(Builder& b);
 // For bodies that cost much more than a branch: polls when kMaxWork has been done since the last
 // poll, and only where `is_long` (i1: the whole call may be that much work). `counter` is an i64 in
 // memory that starts at kMaxWork. Loops around it need no poll of their own. `before` and `after`

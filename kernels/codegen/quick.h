@@ -1,0 +1,19 @@
+// Quick kernels (KernelOptions::quick): what -O0 makes. LLVM translates them as they are written, so
+// that they are as little code as can be: one loop for each axis, scalars, which LLVM's FastISel
+// takes, and sizes computed once, where the kernel begins. No contraction plans, packing, or
+// variants for some sizes. Products alone are vectors: see below. Tested by quick_test.cc.
+#pragma once
+
+#include "kernels/codegen/schedule.h"
+
+namespace relayvm::codegen {
+
+// A nest that stores one sum of products runs as vectors along an axis of its result, where a
+// factor is contiguous along one, and for four elements along another axis that one of the factors
+// does not depend on: what they share is loaded once (Emitter::SumTogether). Behind the end the
+// last element is computed again. Other nests stay.
+//
+//   out[m, n] = sum a[m, k] * b[k, n]   =>   out[4m .. 4m+3, n ..] at once
+void TakeProductsTogether(Graph& graph, LoopNest& nest);
+
+}  // namespace relayvm::codegen

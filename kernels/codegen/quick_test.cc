@@ -1,0 +1,190 @@
+// KernelOptions::quick: kernels of little code compute what others do.
+#include <doctest/doctest.h>
+
+#include "kernels/codegen/contraction/conv_cases.h"
+#include "kernels/codegen/kernel_harness.h"
+
+namespace relayvm {
+namespace {
+
+using te::AxisValue;
+using te::Expr;
+using te::Load;
+using te::ReduceKind;
+using te::Tensor;
+using Indices = std::vector<Expr>;
+
+const Dim kM = Dim::Symbol(1, "m"), kN = Dim::Symbol(2, "n"), kK = Dim::Symbol(3, "k");
+
+KernelOptions Quick(std::string_view target) {
+  KernelOptions options;
+  options.machine = MachineNamed(target);
+  options.opt_level = 0;
+  options.quick = true;
+  return options;
+}
+
+Tensor MakeInput(std::vector<Dim> shape, int index, DType dtype = DType::kFloat32) {
+  return te::Placeholder("in", std::move(shape), dtype, index);
+}
+
+KernelSpec MakeSpec(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs) {
+  KernelSpec spec;
+  spec.name = std::move(name);
+  spec.inputs = std::move(inputs);
+  spec.outputs = std::move(outputs);
+  return spec;
+}
+
+// a @ b, b as (k, n) or as (n, k).
+KernelSpec Product(bool transposed, DType dtype = DType::kFloat32) {
+  Tensor a = MakeInput({kM, kK}, 0, dtype);
+  Tensor b = MakeInput(transposed ? std::vector<Dim>{kN, kK} : std::vector<Dim>{kK, kN}, 1, dtype);
+  Tensor product = te::Compute("product", {kM, kN}, [&](const Indices& i) {
+    te::Axis axis = te::MakeAxis("k", kK);
+    Expr k = AxisValue(axis);
+    Expr right = transposed ? Load(b, {i[1], k}) : Load(b, {k, i[1]});
+    return te::Reduce(ReduceKind::kSum, Load(a, {i[0], k}) * right, {axis}, dtype);
+  });
+  return MakeSpec(transposed ? "nt" : "nn", {a, b}, {product});
+}
+
+TEST_CASE("quick: products along either factor's rows, with rests of each extent") {
+  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (!Runs(target)) continue;
+    CAPTURE(target);
+    KernelHarness harness(Quick(target));
+    std::vector<size_t> kernels;
+    for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kFloat16}) {
+      for (bool transposed : {false, true})
+        kernels.push_back(harness.Add(Product(transposed, dtype)));
+    }
+    harness.Finish();
+    for (int64_t m : {1, 5, 8}) {
+      for (int64_t n : {1, 16, 19}) {
+        for (int64_t k : {0, 1, 35}) {
+          for (size_t kernel : kernels) harness.Check(kernel, {{1, m}, {2, n}, {3, k}}, 1e-4);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("quick: convolutions") {
+  const Conv cases[] = {
+      {.input = {9, 21},
+       .in_channels = 3,
+       .out_channels = 6,
+       .kernel = {3, 3},
+       .stride = {1, 1},
+       .padding = {1, 1},
+       .dilation = {1, 1}},
+      {.input = {11, 37},
+       .in_channels = 2,
+       .out_channels = 5,
+       .kernel = {3, 3},
+       .stride = {2, 2},
+       .padding = {1, 1},
+       .dilation = {1, 1},
+       .symbolic = true},
+      {.input = {7, 18},
+       .in_channels = 6,
+       .out_channels = 6,
+       .groups = 6,
+       .kernel = {3, 3},
+       .stride = {1, 1},
+       .padding = {1, 1},
+       .dilation = {1, 1}},
+      {.input = {7, 5},
+       .in_channels = 4,
+       .out_channels = 18,
+       .kernel = {1, 3},
+       .stride = {1, 1},
+       .padding = {0, 1},
+       .dilation = {1, 2},
+       .channels_last = true},
+      {.input = {40},
+       .in_channels = 4,
+       .out_channels = 3,
+       .kernel = {5},
+       .stride = {1},
+       .padding = {2},
+       .dilation = {1}},
+  };
+  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (!Runs(target)) continue;
+    CAPTURE(target);
+    KernelHarness harness(Quick(target));
+    std::vector<SymbolValues> symbols;
+    for (const Conv& c : cases) {
+      symbols.emplace_back();
+      harness.Add(SpecOf(c, symbols.back()));
+    }
+    harness.Finish();
+    for (size_t k = 0; k < symbols.size(); ++k) harness.Check(k, symbols[k], 1e-4);
+  }
+}
+
+TEST_CASE("quick: rows with reductions, elements, a join and a copy across axes") {
+  KernelHarness harness(Quick("native"));
+  Tensor x = MakeInput({kM, kN}, 0), y = MakeInput({kM, kN}, 1);
+  auto reduce = [&](ReduceKind kind, const Tensor& t) {
+    return te::Compute("reduced", {kM, Dim(1)}, [&](const Indices& i) {
+      te::Axis axis = te::MakeAxis("n", kN);
+      return te::Reduce(kind, Load(t, {i[0], AxisValue(axis)}), {axis}, DType::kFloat32);
+    });
+  };
+  Tensor top = reduce(ReduceKind::kMax, x);
+  Tensor powers = te::Compute("powers", {kM, kN}, [&](const Indices& i) {
+    return te::Unary(te::UnaryOp::kExp, Load(x, i) - Load(top, {i[0], te::IntImm(0)}));
+  });
+  Tensor sum = reduce(ReduceKind::kSum, powers);
+  Tensor softmax = te::Compute("softmax", {kM, kN}, [&](const Indices& i) {
+    return te::Binary(te::BinaryOp::kDivide, Load(powers, i), Load(sum, {i[0], te::IntImm(0)}));
+  });
+  Tensor add =
+      te::Compute("add", {kM, kN}, [&](const Indices& i) { return Load(x, i) + Load(y, i); });
+  Tensor transpose =
+      te::Compute("transpose", {kN, kM}, [&](const Indices& i) { return Load(x, {i[1], i[0]}); });
+  Tensor join = te::Compute("join", {kM, kN + kN}, [&](const Indices& i) {
+    Expr n = te::DimValue(kN);
+    return te::Select(i[1] < n, Load(x, {i[0], i[1]}), Load(y, {i[0], i[1] - n}));
+  });
+  harness.Add(MakeSpec("softmax", {x}, {softmax}));
+  harness.Add(MakeSpec("add", {x, y}, {add}));
+  harness.Add(MakeSpec("transpose", {x}, {transpose}));
+  harness.Add(MakeSpec("join", {x, y}, {join}));
+  harness.Finish();
+  for (int64_t m : {0, 1, 7}) {
+    for (int64_t n : {0, 1, 33, 700}) {
+      for (size_t k = 0; k < 4; ++k) harness.Check(k, {{1, m}, {2, n}, {3, 1}}, 1e-4);
+    }
+  }
+}
+
+// What the level is for: a product in less code than its tiles take, without masks too.
+TEST_CASE("quick: a convolution is less than two thirds of the code of the best one") {
+  const Conv conv = {.input = {56, 56},
+                     .in_channels = 64,
+                     .out_channels = 64,
+                     .kernel = {3, 3},
+                     .stride = {1, 1},
+                     .padding = {1, 1},
+                     .dilation = {1, 1}};
+  size_t lines[2] = {0, 0};
+  for (bool quick : {false, true}) {
+    KernelOptions options = Quick("x86-64-v3");
+    options.quick = quick;
+    options.time_kernels = true;
+    KernelCompiler compiler(options);
+    SymbolValues symbols;
+    REQUIRE(compiler.Add(SpecOf(conv, symbols)).ok());
+    auto image = compiler.Finish();
+    REQUIRE_MESSAGE(image.ok(), image.status().ToString());
+    for (const KernelTime& t : image->times.kernels) lines[quick ? 1 : 0] += t.lines;
+  }
+  CHECK_MESSAGE(lines[1] * 3 < lines[0] * 2, lines[1], " lines against ", lines[0]);
+}
+
+}  // namespace
+}  // namespace relayvm
