@@ -38,4 +38,16 @@ std::vector<llvm::Value*> EmitSortedSteps(
     const std::vector<llvm::Value*>& sums,
     llvm::function_ref<llvm::Value*(llvm::Value* k, unsigned row)> row_at);
 
+// Reads the order of the steps from the operator, where the machine takes it.
+void TakeStepOrder(const KernelSpec& spec, ContractionDetail& d);
+// A panel of kOrderedColumns columns and its row of d.step_order. A tile of it is one vector wide.
+struct OrderedPanel {
+  llvm::Value *weights, *order;
+};
+// As EmitSortedSteps. Whatever the order holds, only the panel and the rows are read.
+std::vector<llvm::Value*> EmitOrderedSteps(
+    Builder& b, const TileConfig& config, const OrderedPanel& panel, llvm::Value* k,
+    const std::vector<llvm::Value*>& sums,
+    llvm::function_ref<llvm::Value*(llvm::Value* k, unsigned row)> row_at);
+
 }  // namespace relayvm::codegen
