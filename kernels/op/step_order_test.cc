@@ -5,18 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
-#include "kernels/op/testing.h"
-
-namespace relayvm::op_testing {
+namespace relayvm {
 namespace {
 
 constexpr int64_t kStepBytes = kOrderedColumns * 4;
 
-// Normal weights, the largest of each column 127, as quantisers make them.
+HostTensor Zeros(std::vector<int64_t> shape) {
+  HostTensor t{DType::kInt8, std::move(shape), {}};
+  t.data = SharedBytes::Zeros(static_cast<size_t>(t.size()));
+  return t;
+}
+
+// Normal ones, rounded and within int8.
 HostTensor Weights(int64_t panels, int64_t steps, double sigma, uint32_t seed) {
-  HostTensor w = MakeTensor(DType::kInt8, {panels, steps, kOrderedColumns, 4});
+  HostTensor w = Zeros({panels, steps, kOrderedColumns, 4});
   std::mt19937 random(seed);
   std::normal_distribution<double> normal(0, sigma);
   for (std::byte& byte : w.data.Mutable()) {
@@ -95,7 +100,7 @@ TEST_CASE("most steps of weights as quantisers make them are paired") {
 }
 
 TEST_CASE("steps that no int16 holds together stay alone, and those of none are wide") {
-  HostTensor w = MakeTensor(DType::kInt8, {1, 3, kOrderedColumns, 4});
+  HostTensor w = Zeros({1, 3, kOrderedColumns, 4});
   auto bytes = w.data.Mutable();
   bytes[0] = bytes[1] = std::byte{64};     // step 0: 128
   bytes[kStepBytes] = std::byte{1};        // step 1: 1 more
@@ -110,4 +115,4 @@ TEST_CASE("steps that no int16 holds together stay alone, and those of none are 
 }
 
 }  // namespace
-}  // namespace relayvm::op_testing
+}  // namespace relayvm

@@ -1,6 +1,8 @@
 // Panels of weights in words of four (integer.h) for machines without an instruction for such
 // words, but with one that multiplies uint8 by int8 and adds two neighbours as int16, saturated
-// (Instructions::has_byte_pairs). The steps of k are sorted by whether it is exact:
+// (Instructions::has_byte_pairs). Constant panels have an order of their steps beside them
+// (op/step_order.h), which tiles go by. Of others (groups, layouts of one or three axes) the steps
+// of k are sorted by whether it is exact, each time:
 //
 //   plain   every two neighbours sum up to -128 to 128. Times 255 that is within int16.
 //   wide    others: the weights' magnitudes, unsigned, times data with a sign, which is x - 128 or,
