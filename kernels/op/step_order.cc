@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -106,7 +107,8 @@ void OrderPanel(const int8_t* panel, int64_t steps, std::span<int32_t> row) {
 
 HostTensor StepOrder(const HostTensor& panels) {
   const int64_t count = panels.shape[0];
-  const int64_t steps = count == 0 ? 0 : panels.size() / count / kStepBytes;
+  const int64_t steps = std::accumulate(panels.shape.begin() + 1, panels.shape.end() - 2,
+                                        int64_t{1}, std::multiplies<>());
   assert(panels.dtype == DType::kInt8 && panels.size() == count * steps * kStepBytes);
   HostTensor order{DType::kInt32, {count, kOrderHead + steps}, {}};
   order.data = SharedBytes::Lazy(static_cast<size_t>(order.size()) * sizeof(int32_t),
