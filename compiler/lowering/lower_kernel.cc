@@ -49,22 +49,29 @@ std::string KernelName(const std::vector<std::string_view>& ops) {
   return name;
 }
 
-// The placeholders that the computations load, directly or through others.
-void CollectLoaded(const te::Expr& e, std::unordered_set<const void*>& seen,
+// The placeholders that a tensor's computation loads, directly or through others, or that its
+// kernel may read beside them.
+void CollectLoaded(const te::TensorNode& tensor, std::unordered_set<const void*>& seen,
                    std::set<const te::TensorNode*>& loaded) {
-  std::vector<const te::ExprNode*> work{e.get()};
+  std::vector<const te::ExprNode*> work;
+  const auto reach = [&](const te::TensorNode* t) {
+    if (t->is_placeholder()) {
+      loaded.insert(t);
+      return;
+    }
+    work.push_back(t->body.get());
+    for (const te::Tensor& input : t->hint_inputs) {
+      if (input->is_placeholder()) loaded.insert(input.get());
+    }
+  };
+  reach(&tensor);
   while (!work.empty()) {
     const te::ExprNode* node = work.back();
     work.pop_back();
     if (node == nullptr || !seen.insert(node).second) continue;
     for (const te::Expr& operand : node->operands) work.push_back(operand.get());
     if (node->kind != te::ExprKind::kLoad) continue;
-    const te::TensorNode* t = node->tensor.get();
-    if (t->is_placeholder()) {
-      loaded.insert(t);
-    } else {
-      work.push_back(t->body.get());
-    }
+    reach(node->tensor.get());
   }
 }
 
@@ -320,13 +327,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
   }());
   std::unordered_set<const void*> seen;
   std::set<const te::TensorNode*> loaded;
-  for (const te::Tensor& t : probe) {
-    if (t->is_placeholder()) {
-      loaded.insert(t.get());
-    } else {
-      CollectLoaded(t->body, seen, loaded);
-    }
-  }
+  for (const te::Tensor& t : probe) CollectLoaded(*t, seen, loaded);
   std::set<int> used;
   for (const te::TensorNode* t : loaded) used.insert(t->input_index);
 

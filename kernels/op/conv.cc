@@ -11,6 +11,7 @@
 #include "kernels/op/define.h"
 #include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
+#include "kernels/op/step_order.h"
 
 namespace relayvm {
 namespace {
@@ -139,6 +140,26 @@ OpDef ConvOp(std::string name, int spatial) {
   return op;
 }
 
+// nn.conv2d(data, kernel) whose kernel, in panels of outputs, has the order of its steps beside it.
+OpDef OrderedConvOp() {
+  OpDef op = ConvOp("nn.contrib_conv2d_ordered", 2);
+  op.num_args = 3;
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(CheckStepOrder(tc));
+    return InferConv(tc, 2);
+  };
+  op.compute = [](const ComputeContext& c) {
+    std::vector<Tensor> out = ComputeConv(c, 2);
+    auto node = std::make_shared<te::TensorNode>(*out[0]);
+    node->hint_inputs.push_back(c.inputs[2]);
+    return std::vector<Tensor>{node};
+  };
+  op.implied_args = nullptr;
+  op.layout = LayoutRule::kFixed;
+  op.conv = std::nullopt;
+  return op;
+}
+
 AttrList Repeat(int64_t value, int n) { return AttrList(static_cast<size_t>(n), AttrValue(value)); }
 
 }  // namespace
@@ -187,6 +208,7 @@ void DefineConv(OpTable& table) {
   // The same with blocked layouts, as layout passes of other compilers write them.
   table.Add(ConvOp("nn.contrib_conv2d_NCHWc", 2));
   table.Add(ConvOp("nn.contrib_depthwise_conv2d_NCHWc", 2));
+  table.Add(OrderedConvOp());
   DefineConvTranspose(table);
   DefineConvGradient(table);
 }

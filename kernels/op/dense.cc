@@ -1,7 +1,7 @@
 // Matrix products: nn.dense nn.matmul nn.batch_matmul nn.contrib_dense_pack
-// nn.contrib_dense_blocks
-// nn.contrib_dense_nbits. Elements are converted to the result's dtype (out_dtype, else the data's)
-// before they are multiplied, and accumulated in it. Stateless. Tested by dense_test.cc.
+// nn.contrib_dense_ordered nn.contrib_dense_blocks nn.contrib_dense_nbits. Elements are converted
+// to the result's dtype (out_dtype, else the data's) before they are multiplied, and accumulated in
+// it. Stateless. Tested by dense_test.cc.
 #include "kernels/op/dense.h"
 
 #include <utility>
@@ -9,6 +9,7 @@
 #include "kernels/op/define.h"
 #include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
+#include "kernels/op/step_order.h"
 #include "kernels/op/weight_forms.h"
 
 namespace relayvm {
@@ -229,6 +230,7 @@ Result<OpResult> InferDensePack(TypeContext& tc) {
     RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
     RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
   }
+  if (tc.num_args() > 2) RELAYVM_RETURN_IF_ERROR(CheckStepOrder(tc));
   const bool has_words = form != nullptr && form->side_by_side() > 1;
   if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
     return Invalid("the last dimension of weight is {}, expected a positive constant",
@@ -286,6 +288,14 @@ OpDef DensePackOp() {
   op.attrs.push_back({"in_units", AttrKind::kInt});
   op.infer = InferDensePack;
   op.compute = ComputeDensePack;
+  return op;
+}
+
+// The same of bytes, with the order of the weight's steps beside it (step_order.h).
+OpDef OrderedDenseOp() {
+  OpDef op = DensePackOp();
+  op.name = "nn.contrib_dense_ordered";
+  op.num_args = 3;
   return op;
 }
 
@@ -470,6 +480,7 @@ void DefineDense(OpTable& table) {
   table.Add(DenseOp());
   table.Add(GeneralMatmulOp());
   table.Add(DensePackOp());
+  table.Add(OrderedDenseOp());
   table.Add(DenseBlocksOp());
   table.Add(DenseNBitsOp());
   table.Add(BatchMatmulOp());

@@ -182,6 +182,7 @@ constexpr std::string_view kOfOpenDims = R"(
 %x: Tensor[(?, ?), float32], %w: Tensor[(?, ?, 4, 4), int8], %s: Tensor[(?, ?, 4), float32], %z: Tensor[(?, ?, 4), float32] | (nn.contrib_dense_blocks(%x, %w, %s, units=7, in_units=6), nn.contrib_dense_blocks(%x, %w, %s, %z, units=7, in_units=6))
 %x: Tensor[(?, ?), float32], %w: Tensor[(?, ?, 4), uint8], %s: Tensor[(?, ?), float32] | nn.contrib_dense_nbits(%x, %w, %s, bits=8, in_units=6)
 %x: Tensor[(?, ?), float32], %w: Tensor[(?, ?, 4), float32] | nn.contrib_dense_pack(%x, %w, units=None, weight_layout="NC4n")
+%x: Tensor[(?, ?), uint8], %w: Tensor[(?, ?, 8, 4), int8], %o: Tensor[(?, ?), int32] | nn.contrib_dense_ordered(%x, %w, %o, units=7, in_units=6, out_dtype="int32")
 %q: Tensor[(?, ?, ?, ?), float32], %k: Tensor[(?, ?, ?, ?), float32], %v: Tensor[(?, ?, ?, ?), float32], %s: float32, %m: Tensor[(?, ?), bool] | nn.attention(%q, %k, %v, %s, %m, %s, score="multiply where tanh")
 # Convolutions.
 %x: Tensor[(?, ?, ?), float32], %w: Tensor[(4, 2, 3), float32] | nn.conv1d(%x, %w, padding=[2], strides=[2], dilation=[2], groups=2, channels=4, kernel_size=[3])
@@ -195,6 +196,7 @@ constexpr std::string_view kOfOpenDims = R"(
 %x: Tensor[(?, ?, ?, ?, 4), float32], %w: Tensor[(?, ?, 3, 3, 4, 8), float32] | nn.contrib_conv2d_NCHWc(%x, %w, padding=[1, 1], kernel_size=[3, 3], data_layout="NCHW4c", kernel_layout="OIHW4i8o", out_layout="NCHW8c")
 %x: Tensor[(?, 2, ?, ?, 4), float32], %w: Tensor[(2, 1, 3, 3, 1, 4), float32] | nn.contrib_depthwise_conv2d_NCHWc(%x, %w, padding=[1, 1], kernel_size=[3, 3], channels=8, groups=8, data_layout="NCHW4c", kernel_layout="OIHW1i4o", out_layout="NCHW4c")
 %x: Tensor[(?, ?, ?, ?), float32], %w: Tensor[(?, 16, 2, ?, 2), float32] | nn.contrib_conv2d_winograd(%x, %w, tile_size=2, channels=3, padding=[1, 1])
+%x: Tensor[(?, ?, ?, 4), uint8], %w: Tensor[(2, 3, 3, 1, 8, 4), int8], %o: Tensor[(2, 25), int32] | nn.contrib_conv2d_ordered(%x, %w, %o, padding=[1, 1], channels=16, kernel_size=[3, 3], data_layout="NHWC", kernel_layout="OHWI8o4i", out_dtype="int32")
 %x: Tensor[(?, 16, ?, ?), float32], %w: Tensor[(16, 16, 3, 3), float32] | nn.conv2d(%x, %w, padding=[1, 1], channels=16, kernel_size=[3, 3])
 %x: Tensor[(?, ?, ?, ?), float32], %w: Tensor[(?, ?, ?), float32] | image.dilation2d(%x, %w, padding=[1, 1], dilations=[2, 1])
 %x: Tensor[(?, ?, ?, ?), float32], %y: Tensor[(?, ?, ?, ?), float32] | nn.correlation(%x, %y, kernel_size=3, max_displacement=2, stride1=2, stride2=1, padding=[2, 2])

@@ -16,6 +16,7 @@
 #include "compiler/transforms/products/winograd_weights.h"
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/op/qnn.h"
+#include "kernels/op/step_order.h"
 #include "kernels/op/weight_forms.h"
 
 namespace relayvm::ir {
@@ -30,17 +31,18 @@ const Constant* ConstantAt(const OpCall& call, size_t at) {
 }
 
 // The kernel of a convolution, (o, i, taps...) or, where channels are last, (taps..., i, o), with
-// four input channels in a word at the end: (o / rows, i / 4, taps..., rows, 4), rows left out
-// where they are 1, or (taps..., i / 4, o, 4).
-HostTensor PackByteKernelLater(const HostTensor& w, bool last, int64_t rows) {
+// four input channels in a word at the end: (o / block, i / 4, taps..., block, 4), the block left
+// out where it is 1, or (taps..., i / 4, o, 4), in blocks (o / block, taps..., i / 4, block, 4).
+HostTensor PackByteKernelLater(const HostTensor& w, bool last, int64_t block) {
   const size_t rank = w.shape.size();
   const int64_t outs = w.shape[last ? rank - 1 : 0], ins = w.shape[last ? rank - 2 : 1];
   const int64_t taps = outs * ins == 0 ? 0 : w.size() / (outs * ins);
   std::vector<int64_t> shape = w.shape;
   shape[last ? rank - 2 : 1] = ins / kQuad;
-  if (rows > 1) {
-    shape[0] /= rows;
-    shape.push_back(rows);
+  if (block > 1) {
+    shape.erase(last ? shape.end() - 1 : shape.begin());
+    shape.insert(shape.begin(), outs / block);
+    shape.push_back(block);
   }
   shape.push_back(kQuad);
   HostTensor packed{DType::kInt8, std::move(shape), {}};
@@ -51,9 +53,9 @@ HostTensor PackByteKernelLater(const HostTensor& w, bool last, int64_t rows) {
           for (int64_t i = 0; i < ins; ++i) {
             for (int64_t t = 0; t < taps; ++t) {
               const int64_t from = last ? (t * ins + i) * outs + o : (o * ins + i) * taps + t;
-              const int64_t word =
-                  last ? (t * (ins / kQuad) + i / kQuad) * outs + o
-                       : ((o / rows * (ins / kQuad) + i / kQuad) * taps + t) * rows + o % rows;
+              const int64_t panel = last && block == 1 ? outs : block, words = ins / kQuad;
+              const int64_t step = last ? t * words + i / kQuad : i / kQuad * taps + t;
+              const int64_t word = (o / panel * taps * words + step) * panel + o % panel;
               out[static_cast<size_t>(word * kQuad + i % kQuad)] = in.data()[from];
             }
           }
@@ -140,6 +142,11 @@ class Packer {
     return packed;
   }
 
+  // Of the panels that a weight is packed in.
+  const Constant* OrderOf(const Constant* weight, const std::string& how, const Constant* panels) {
+    return Once(weight, how + " order", [&] { return StepOrder(panels->value); }, ".order");
+  }
+
   // What a weight of float32 is without an option.
   const WeightForm* FormThatHolds(const Constant* weight) {
     constexpr int64_t kLeast = 1 << 12;
@@ -180,11 +187,19 @@ class Packer {
       const bool transposed = product.transpose_b;
       const bool is_float = form->given == DType::kFloat32 && form->block == 0 && !form->in_words();
       const int64_t columns = *(matrix.shape.end() - (transposed ? 2 : 1));
-      const int64_t width = is_float ? codegen::PreferredPanelWidthOf(machine_, columns) : width_;
+      const bool is_ordered = form->given == DType::kInt8 && codegen::OrdersSteps(machine_);
+      const int64_t width = is_ordered ? kOrderedColumns
+                            : is_float ? codegen::PreferredPanelWidthOf(machine_, columns)
+                                       : width_;
       const std::string how = fmt::format("{} {}", form->name, transposed);
       Packed packed{*std::move(packed_call), {call.args[0]}};
-      packed.args.emplace_back(
-          Once(&weight, how, [&] { return PackWeight(*form, matrix, transposed, width); }));
+      const Constant* panels =
+          Once(&weight, how, [&] { return PackWeight(*form, matrix, transposed, width); });
+      packed.args.emplace_back(panels);
+      if (is_ordered) {
+        packed.call.op = "nn.contrib_dense_ordered";
+        packed.args.emplace_back(OrderOf(&weight, how, panels));
+      }
       if (form->block == 0) return packed;
       packed.args.emplace_back(Once(
           &weight, how + " scales",
@@ -212,6 +227,12 @@ class Packer {
     return packed;
   }
 
+  bool TakesOrder(const ConvProblem& p, const WeightForm& form) const {
+    return form.side_by_side() > 1 && codegen::OrdersSteps(machine_) && p.spatial() == 2 &&
+           p.is_channels_last() && p.has_usual_kernel() && p.groups == 1 &&
+           p.kernel_in.value() % kQuad == 0 && p.kernel_out.value() % kOrderedColumns == 0;
+  }
+
   // A convolution's, in its own layout or another one.
   std::optional<Packed> Kernel(const OpCall& call, const ConvProblem& p, const Constant& kernel) {
     const HostTensor& w = kernel.value;
@@ -219,13 +240,15 @@ class Packer {
     if (forms.empty()) return std::nullopt;
     const WeightForm& form = *forms[0];
     std::string layout = codegen::PreferredKernelLayout(p, machine_);
+    const bool is_ordered = TakesOrder(p, form);
+    if (is_ordered) layout = fmt::format("O{}I{}o{}i", p.letters(), kOrderedColumns, kQuad);
     const bool stays = layout.empty();
     if (stays && (form.side_by_side() > 1 || form.stored == w.dtype || !WidensAsItIs(p)))
       return std::nullopt;
     if (stays) layout = p.kernel.ToString();
+    const int64_t of_block = is_ordered ? kOrderedColumns : layout.ends_with("o4i") ? rows_ : 1;
     const Constant* packed = Once(&kernel, layout, [&] {
-      if (form.side_by_side() > 1)
-        return PackByteKernelLater(w, p.is_channels_last(), layout.ends_with("o4i") ? rows_ : 1);
+      if (form.side_by_side() > 1) return PackByteKernelLater(w, p.is_channels_last(), of_block);
       if (stays) return EncodeElements(form, w);
       const bool is_first = p.is_channels_first();
       const int64_t outs = p.kernel_out.value(), width = is_first ? rows_ : width_;
@@ -242,6 +265,10 @@ class Packer {
     });
     Packed to{{call.op->name, call.attrs}, {call.args[0], packed}};
     to.call.attrs.Set("kernel_layout", layout);
+    if (is_ordered) {
+      to.call.op = "nn.contrib_conv2d_ordered";
+      to.args.emplace_back(OrderOf(&kernel, layout, packed));
+    }
     return to;
   }
 

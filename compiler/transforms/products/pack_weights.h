@@ -6,6 +6,8 @@
 // with windows of one pixel, channels last, is such a product too. All other packing happens here,
 // once, so that neither loading nor running pays for it. What a weight of a product is packed as is
 // a row of kernels/op/weight_forms.h; forms in blocks make nn.contrib_dense_blocks of dense layers.
+// Where machines go by it, weights of bytes have the order of their steps beside them
+// (kernels/op/step_order.h): nn.contrib_dense_ordered, nn.contrib_conv2d_ordered.
 //
 // Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
 // by pack_weights_test.cc, pack_kernels_test.cc.

@@ -388,8 +388,11 @@ class ProductEmitter : RowsOfTiles {
     llvm::Type* word = WordTypeOf(b_, d_.dtype, d_.panel_form, Widened());
     Value* of_matrix =
         At(b_, word, at(d_.b.buffer, word, d_.panel_words), c_.emitter.Emit(d_.b.base));
-    return {of_matrix, at(d_.scales, c_.element, d_.weight_blocks),
-            at(d_.zero_points, c_.element, d_.weight_blocks)};
+    Panel panel{of_matrix, at(d_.scales, c_.element, d_.weight_blocks),
+                at(d_.zero_points, c_.element, d_.weight_blocks)};
+    if (d_.step_order)
+      panel.order = c_.emitter.ElementAddress(d_.step_order.get(), {index, I64(b_, 0)});
+    return panel;
   }
 
   // `group` panels from `first` on, one block of k after the other.
@@ -524,6 +527,7 @@ class ProductEmitter : RowsOfTiles {
     TileCall call{a, panel.b, c, k, accumulate};
     call.scales = panel.scales;
     call.zero_points = panel.zero_points;
+    call.order = panel.order;
     if (d_.amx) call.tail = c_.Scratch(d_.tail_offset);
     return call;
   }

@@ -73,6 +73,10 @@ bool TakesWeightBlock(int64_t block);
 // above). 0: as they are.
 int64_t PreferredKernelRows(const Machine& machine);
 
+// Whether products of bytes with constant weights take their steps in an order of their own
+// (op/step_order.h).
+bool OrdersSteps(const Machine& machine);
+
 // The layout that a convolution's constant kernel is packed in; empty where it stays. Float32 in
 // blocks of P or panels of `width` outputs, (o / P, i, taps..., P) or (o / width, taps..., i,
 // width), bytes in words; not where one window covers an image, which is a product that reads rows.

@@ -25,7 +25,7 @@ constexpr double kPackedNumbers = 0.5;  // for a number of one that is not
 constexpr double kPackedRun = 2.8, kVectorOfRun = 2.3, kPackedLine = 14;
 // A step of a sorted panel (sorted_quads.h), by those of words of pairs: three instructions, a
 // fourth where it is wide, and sorting.
-constexpr double kSortedStep = 1.65;
+constexpr double kSortedStep = 1.65, kOrderedStep = 1.3;
 // A vector of words that four channels of pixels become, channels first.
 constexpr double kPackedQuads = 5;
 // Of direct convolutions, measured, by vectors of 16, 32 and 64 bytes.
@@ -104,7 +104,10 @@ class Model {
   static constexpr double kAmxWords = kAmxTile * kAmxTile * kAmxTile;
 
   // The products that a step of k is.
-  double Step() const { return d_.sorts_steps ? kSortedStep : static_cast<double>(d_.step_words); }
+  double Step() const {
+    if (d_.step_order) return kOrderedStep;
+    return d_.sorts_steps ? kSortedStep : static_cast<double>(d_.step_words);
+  }
 
   // Along k, of a product by AMX.
   double Words() const {

@@ -25,6 +25,7 @@ constexpr int64_t kMostPanelGroup = 8;
 // A panel of b, of a block of k, takes half of the first cache, where all tiles of rows read it. It
 // depends on the machine alone, so that products of any number of rows have the same order of sums.
 int64_t FitDepth(const ContractionDetail& d, std::optional<int64_t> depth) {
+  if (d.step_order) return 0;
   if (d.panel_form != PanelForm::kElements) {
     const int64_t words = d.sorts_steps ? 2 : d.step_words;  // of an unpacked panel
     const bool is_short = depth && *depth * words <= kDepthOfWords;

@@ -8,6 +8,7 @@
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/contraction/harness.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/op/step_order.h"
 
 namespace relayvm {
 namespace {
@@ -37,6 +38,9 @@ HostTensor Bytes(DType dtype, std::vector<int64_t> shape, uint32_t seed) {
   }
   return t;
 }
+
+// Whether input 2 is the order of the steps of input 1 (step_order.h).
+bool IsOrdered(const KernelSpec& spec) { return spec.name.starts_with("ordered"); }
 
 class Cases {
  public:
@@ -90,6 +94,7 @@ class Cases {
         if (k >= c.depth) weight.data.Mutable().data()[i] = std::byte{0};
       }
     }
+    if (IsOrdered(c.spec)) inputs[2] = StepOrder(inputs[1]);
     std::vector<const HostTensor*> pointers;
     for (const HostTensor& t : inputs) pointers.push_back(&t);
     const auto want = te::Evaluate(c.spec.outputs[0], pointers, SymbolsOf(values));
@@ -256,11 +261,70 @@ TEST_CASE("dense products of bytes with packed weights, and data that is made on
   }
 }
 
+TEST_CASE("products of bytes with constant weights go by the order of their steps") {
+  for (const std::string& cpu : Targets()) {
+    Cases cases(cpu);
+    const bool orders = codegen::OrdersSteps(MachineNamed(cpu));
+    for (int64_t k : {0, 3, 4, 66, 260, 2055}) {
+      for (int64_t n : {1, 8, 75}) {
+        const int64_t panels = (n + kOrderedColumns - 1) / kOrderedColumns, words = (k + 3) / 4;
+        const Tensor data = Input({kRows, k}, 0, DType::kUInt8);
+        const Tensor weight = Input({panels, words, kOrderedColumns, 4}, 1, DType::kInt8);
+        const Tensor order = Input({panels, kOrderHead + words}, 2, DType::kInt32);
+        const Tensor product =
+            Apply("nn.contrib_dense_ordered", InInt32({{"units", n}, {"in_units", k}}),
+                  {data, weight, order}, {kRows, n}, DType::kInt32);
+        const KernelSpec spec = Spec(fmt::format("ordered_{}_{}", k, n), {data, weight, order},
+                                     {n == 8 ? Requantised(product) : product});
+        const auto plan = codegen::PlanContraction(spec, {MachineNamed(cpu)});
+        REQUIRE(plan.has_value());
+        CHECK((plan->detail->step_order != nullptr) == orders);
+        // Each of these has weights of another kind.
+        for (int i = 0; i < 5; ++i) cases.Add(spec, SomeRows(cpu), k);
+      }
+    }
+    cases.Check();
+  }
+}
+
+TEST_CASE("an order that is none reads no step that is none") {
+  KernelHarness harness({.machine = MachineNamed("x86-64-v3")});
+  if (!Runs("x86-64-v3")) return;
+  const int64_t steps = 7;
+  const Tensor data = Input({13, steps * 4}, 0, DType::kUInt8);
+  const Tensor weight = Input({1, steps, kOrderedColumns, 4}, 1, DType::kInt8);
+  const Tensor order = Input({1, kOrderHead + steps}, 2, DType::kInt32);
+  const Tensor product = Apply("nn.contrib_dense_ordered",
+                               InInt32({{"units", kOrderedColumns}, {"in_units", steps * 4}}),
+                               {data, weight, order}, {13, kOrderedColumns}, DType::kInt32);
+  const size_t kernel = harness.Add(Spec("ordered", {data, weight, order}, {product}));
+  harness.Finish();
+  const HostTensor x = RandomTensor(DType::kUInt8, {13, steps * 4}, 1);
+  HostTensor w = MakeTensor(DType::kInt8, {1, steps, kOrderedColumns, 4});
+  std::ranges::fill(w.data.Mutable(), std::byte{3});
+  HostTensor wrong = MakeTensor(DType::kInt32, {1, kOrderHead + steps});
+  std::ranges::fill(wrong.data.Mutable(), std::byte{0xff});
+  auto* begins = reinterpret_cast<int32_t*>(wrong.data.Mutable().data()) + kOrderBegins;
+  std::fill_n(begins, kOrderedColumns, 0);
+  const HostTensor got = harness.Run(kernel, {x, w, wrong}, {})[0];
+  // All are the last one: three pairs and a step that is alone.
+  const auto* bytes = reinterpret_cast<const uint8_t*>(x.data.data());
+  for (int64_t row = 0; row < 13; ++row) {
+    int sum = 0;
+    for (int64_t i = 1; i <= 4; ++i) sum += bytes[(row + 1) * steps * 4 - i];
+    for (int64_t column = 0; column < kOrderedColumns; ++column) {
+      const int32_t is = reinterpret_cast<const int32_t*>(got.data.data())[row * 8 + column];
+      CHECK(is == sum * 3 * steps);
+    }
+  }
+}
+
 struct Conv {
   std::vector<int64_t> input, kernel;
   int64_t in_channels, out_channels;
   int64_t stride = 1, padding = 0, dilation = 1, groups = 1, batch = 1;
   bool packs_rows = false, channels_last = false, symbolic = false;
+  bool is_ordered = false;  // channels last
 };
 
 AttrList Repeat(int64_t value, size_t n) { return AttrList(n, AttrValue(value)); }
@@ -286,7 +350,11 @@ void AddTo(Cases& cases, const Conv& c) {
   std::vector<Dim> kernel(c.kernel.begin(), c.kernel.end());
   const int64_t words = c.in_channels / c.groups / 4;
   std::string layout;
-  if (c.channels_last) {
+  if (c.is_ordered) {
+    layout = "O" + letters + "I8o4i";
+    kernel.insert(kernel.begin(), c.out_channels / kOrderedColumns);
+    kernel.insert(kernel.end(), {words, kOrderedColumns, 4});
+  } else if (c.channels_last) {
     layout = letters + "IO4i";
     kernel.insert(kernel.end(), {words, c.out_channels, 4});
   } else {
@@ -297,7 +365,13 @@ void AddTo(Cases& cases, const Conv& c) {
   }
   const Tensor data = Input(data_shape, 0, DType::kUInt8);
   const Tensor weight = Input(kernel, 1, DType::kInt8);
-  const Tensor bias = Input({c.out_channels}, 2, DType::kInt32);
+  const Tensor bias = Input({c.out_channels}, c.is_ordered ? 3 : 2, DType::kInt32);
+  int64_t steps = words;
+  for (const int64_t taps : c.kernel) steps *= taps;
+  const Tensor order =
+      Input({c.out_channels / kOrderedColumns, kOrderHead + steps}, 2, DType::kInt32);
+  std::vector<Tensor> inputs = {data, weight};
+  if (c.is_ordered) inputs.push_back(order);
   const Attrs attrs =
       InInt32({{"strides", Repeat(c.stride, spatial)},
                {"padding", Repeat(c.padding, spatial)},
@@ -306,11 +380,12 @@ void AddTo(Cases& cases, const Conv& c) {
                {"data_layout", c.channels_last ? "N" + letters + "C" : "NC" + letters},
                {"kernel_layout", layout}});
   const Tensor sum =
-      Apply(fmt::format("nn.conv{}d", spatial), attrs, {data, weight}, out_shape, DType::kInt32);
-  cases.Add(Spec(fmt::format("conv{}d_{}x{}_{}_{}", spatial, c.in_channels, c.out_channels, layout,
-                             c.symbolic),
-                 {data, weight, bias},
-                 {Requantised(AddBias(sum, bias, static_cast<size_t>(channel_at)))}),
+      Apply(c.is_ordered ? "nn.contrib_conv2d_ordered" : fmt::format("nn.conv{}d", spatial), attrs,
+            inputs, out_shape, DType::kInt32);
+  inputs.push_back(bias);
+  cases.Add(Spec(fmt::format("{}conv{}d_{}x{}_{}_{}", c.is_ordered ? "ordered_" : "", spatial,
+                             c.in_channels, c.out_channels, layout, c.symbolic),
+                 inputs, {Requantised(AddBias(sum, bias, static_cast<size_t>(channel_at)))}),
             {symbols});
 }
 
@@ -341,6 +416,10 @@ TEST_CASE("convolutions of bytes, channels first and last") {
         c.channels_last = true;
         AddTo(cases, c);
         if (cpu == "sapphirerapids") continue;  // channels first, without AMX
+        c.is_ordered =
+            codegen::OrdersSteps(MachineNamed(cpu)) && c.kernel.size() == 2 && c.groups == 1;
+        if (c.is_ordered) AddTo(cases, c);
+        c.is_ordered = false;
         c.channels_last = false;
         AddTo(cases, c);
         c.packs_rows = true;

@@ -76,6 +76,7 @@ void EmitWidenRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride
 struct Panel {
   llvm::Value* b;
   llvm::Value *scales = nullptr, *zero_points = nullptr;
+  llvm::Value* order = nullptr;  // d.step_order's row
 };
 // `extent` steps of such a panel from the begin of a block on, unpacked at `destination`. Rows that
 // a whole block of weights has more are written too.

@@ -287,8 +287,10 @@ void ContractionPlanner::ChooseTile() {
   d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
   d.vectors = 2;
   d.sorts_steps = SortsSteps(d);
-  if (d.panel_form == PanelForm::kQuads && d.target.dots.quads == nullptr && !d.sorts_steps)
+  if (d.panel_form == PanelForm::kQuads && d.target.dots.quads == nullptr && !d.sorts_steps &&
+      !d.step_order) {
     d.step_words = 2;
+  }
   if (d.packed_width > 0) {
     while (d.packed_width % d.lanes != 0) d.lanes /= 2;
     const bool is_thin = d.columns.is_const() && d.columns.value() <= d.lanes;

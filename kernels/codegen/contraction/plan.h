@@ -99,6 +99,7 @@ struct ContractionDetail {
   // Words of packed operands that a step of k is: 2 where quads are split (integer.h).
   int64_t step_words = 1;
   bool sorts_steps = false;  // panels of quads are sorted (sorted_quads.h)
+  te::Tensor step_order;     // op/step_order.h: of panels of quads that are constant; null: none
   // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small
   // ones fill vectors and all of them read the weights once.
   Dim images = 1, image_pixels;

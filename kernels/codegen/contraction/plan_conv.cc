@@ -206,7 +206,13 @@ bool ContractionPlanner::PlanWeights(Convolution& c) {
                                : PlainLoad(product_.weight, d.dtype, spec_);
   if (c.load && !c.halves && (c.channel || !p.channels_last) && c.is_usual)
     w.buffer = c.load->tensor;
-  return !p.bytes || (p.plain && c.load && c.channel && (c.is_usual || c.packed_rows > 0));
+  if (!p.bytes) return true;
+  if (!p.plain || !c.load || !c.channel) return false;
+  if (c.packed_columns > 0) {
+    TakeStepOrder(spec_, d);
+    return p.groups == 1 && d.step_order;
+  }
+  return c.is_usual || c.packed_rows > 0;
 }
 
 void ContractionPlanner::PlanPackedPanels(const Convolution& c) {
@@ -217,6 +223,7 @@ void ContractionPlanner::PlanPackedPanels(const Convolution& c) {
   w.buffer = c.load->tensor;
   w.base = te::IntImm(0);
   w.stride = width;
+  if (d.pixels.bytes) d.panel_words = d.depth;
   if (c.halves) {
     d.panel_form = PanelForm::kWidened;
     d.widened = WeightFormOfPanels(d.contraction->hint_inputs[1]->dtype, 3, d.dtype);

@@ -1,6 +1,8 @@
 #include "kernels/codegen/contraction/sorted_quads.h"
 
+#include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/instructions.h"
+#include "kernels/op/step_order.h"
 
 namespace relayvm::codegen {
 
@@ -58,9 +60,20 @@ Value* QuadProducts(Builder& b, Value* unsigned_bytes, Value* signed_bytes) {
 
 bool SortsSteps(const ContractionDetail& d) {
   const bool is_packed = d.form == ContractionForm::kMatrix && d.packed_width > 0;
-  return d.panel_form == PanelForm::kQuads && d.target.dots.quads == nullptr &&
-         d.target.instructions->has_byte_pairs(d.target) && d.b.buffer &&
-         (is_packed || d.form == ContractionForm::kPixelRows);
+  return d.panel_form == PanelForm::kQuads && OrdersSteps(d.target) && !d.step_order &&
+         d.b.buffer && (is_packed || d.form == ContractionForm::kPixelRows);
+}
+
+bool OrdersSteps(const Machine& machine) {
+  return machine.dots.quads == nullptr && machine.instructions->has_byte_pairs(machine);
+}
+
+void TakeStepOrder(const KernelSpec& spec, ContractionDetail& d) {
+  const std::vector<te::Tensor>& inputs = d.contraction->hint_inputs;
+  const std::vector<Dim>& shape = inputs[1]->shape;
+  const bool takes = inputs.size() > 2 && OrdersSteps(d.target) && IsMemory(spec, inputs[2]) &&
+                     shape[shape.size() - 2].is_const(kOrderedColumns);
+  if (takes) d.step_order = inputs[2];
 }
 
 Dim SortedPanelElements(const ContractionDetail& d, const Dim& steps) {
@@ -167,6 +180,79 @@ std::vector<Value*> EmitSortedSteps(Builder& b, const TileConfig& config, Value*
       sum = b.CreateAdd(sum, first);
     }
   }
+  return result;
+}
+
+std::vector<Value*> EmitOrderedSteps(Builder& b, const TileConfig& config,
+                                     const OrderedPanel& panel, Value* k,
+                                     const std::vector<Value*>& sums,
+                                     llvm::function_ref<Value*(Value* k, unsigned row)> row_at) {
+  llvm::FixedVectorType* bytes = BytesOf(b, config.lanes);
+  const llvm::Align align(4);
+  const auto least = [&](Value* x, Value* y) {
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, x, y);
+  };
+  // No order makes a step of what is none.
+  const auto number = [&](Value* at) {
+    return b.CreateZExt(b.CreateLoad(b.getInt32Ty(), At(b, b.getInt32Ty(), panel.order, at)),
+                        b.getInt64Ty());
+  };
+  Value* last = Add(b, k, -1);
+  const auto step_at = [&](Value* place) { return least(number(Add(b, place, kOrderHead)), last); };
+  const auto weights_of = [&](Value* step) {
+    Value* word = Mul(b, step, int64_t{config.lanes});
+    return b.CreateAlignedLoad(bytes, At(b, b.getInt32Ty(), panel.weights, word), align);
+  };
+  const auto data_of = [&](Value* step, unsigned row) {
+    Value* word = b.CreateLoad(b.getInt32Ty(), row_at(step, row));
+    return b.CreateBitCast(b.CreateVectorSplat(config.lanes, word), bytes);
+  };
+  const Instructions& instructions = *b.machine().instructions;
+  // Adds a pair's, a plain or a wide step's products, at a place of the order.
+  const auto loop = [&](const char* name, Value* from, Value* to, int64_t steps, bool is_wide,
+                        const std::vector<Value*>& before) {
+    return ForCarried(
+        b, from, to, steps, name, before, [&](Value* place, const std::vector<Value*>& carried) {
+          std::vector<Value*> next = carried, at, weights;
+          Value* masks = nullptr;
+          for (int64_t i = 0; i < steps; ++i) {
+            at.push_back(step_at(Add(b, place, i)));
+            weights.push_back(weights_of(at.back()));
+          }
+          if (is_wide) {
+            Value* zero = llvm::Constant::getNullValue(bytes);
+            Value* negative = b.CreateSExt(b.CreateICmpSLT(weights[0], zero), bytes);
+            masks = b.CreateXor(negative, llvm::ConstantInt::get(bytes, 128));
+            weights[0] = b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, weights[0], b.getFalse());
+          }
+          // Of the panel that follows.
+          FetchLine(b, At(b, b.getInt32Ty(), panel.weights,
+                          Mul(b, Add(b, k, place), int64_t{config.lanes})));
+          for (unsigned row = 0; row < config.rows; ++row) {
+            Value* pairs = nullptr;
+            for (size_t i = 0; i < at.size(); ++i) {
+              Value* data = data_of(at[i], row);
+              Value* products =
+                  is_wide ? instructions.MultiplyBytePairs(b, weights[i], b.CreateXor(data, masks))
+                          : instructions.MultiplyBytePairs(b, data, weights[i]);
+              pairs = pairs ? b.CreateAdd(pairs, products) : products;
+            }
+            Value* quads =
+                instructions.MultiplyPairs(b, pairs, llvm::ConstantInt::get(pairs->getType(), 1));
+            next[row] = b.CreateAdd(next[row], quads);
+          }
+          return next;
+        });
+  };
+  Value* pairs = least(number(I64(b, 0)), b.CreateLShr(k, 1));
+  Value* paired = Mul(b, pairs, int64_t{2});
+  Value* plain = Add(b, paired, least(number(I64(b, 1)), Sub(b, k, paired)));
+  std::vector<Value*> result = loop("pair", I64(b, 0), paired, 2, false, sums);
+  result = loop("plain", paired, plain, 1, false, result);
+  result = loop("wide", plain, k, 1, true, result);
+  Value* begins = b.CreateAlignedLoad(VectorOf(b.getInt32Ty(), config.lanes),
+                                      At(b, b.getInt32Ty(), panel.order, kOrderBegins), align);
+  for (Value*& sum : result) sum = b.CreateAdd(sum, begins);
   return result;
 }
 

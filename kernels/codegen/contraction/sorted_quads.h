@@ -1,6 +1,8 @@
 // Panels of weights in words of four (integer.h) for machines without an instruction for such
 // words, but with one that multiplies uint8 by int8 and adds two neighbours as int16, saturated
-// (Instructions::has_byte_pairs). The steps of k are sorted by whether it is exact:
+// (Instructions::has_byte_pairs). Constant panels have an order of their steps beside them
+// (op/step_order.h), which tiles go by. Of others (groups, layouts of one or three axes) the steps
+// of k are sorted by whether it is exact, each time:
 //
 //   plain   every two neighbours sum up to -128 to 128. Times 255 that is within int16.
 //   wide    others: the weights' magnitudes, unsigned, times data with a sign, which is x - 128 or,
@@ -35,6 +37,18 @@ void EmitSortedPanel(ContractionContext& c, llvm::Value* extent, llvm::Value* de
 // row_at(k, row): the address of word k of a row of A.
 std::vector<llvm::Value*> EmitSortedSteps(
     Builder& b, const TileConfig& config, llvm::Value* panel, llvm::Value* k,
+    const std::vector<llvm::Value*>& sums,
+    llvm::function_ref<llvm::Value*(llvm::Value* k, unsigned row)> row_at);
+
+// Reads the order of the steps from the operator, where the machine takes it.
+void TakeStepOrder(const KernelSpec& spec, ContractionDetail& d);
+// A panel of kOrderedColumns columns and its row of d.step_order. A tile of it is one vector wide.
+struct OrderedPanel {
+  llvm::Value *weights, *order;
+};
+// As EmitSortedSteps. Whatever the order holds, only the panel and the rows are read.
+std::vector<llvm::Value*> EmitOrderedSteps(
+    Builder& b, const TileConfig& config, const OrderedPanel& panel, llvm::Value* k,
     const std::vector<llvm::Value*>& sums,
     llvm::function_ref<llvm::Value*(llvm::Value* k, unsigned row)> row_at);
 

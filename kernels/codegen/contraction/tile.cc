@@ -89,6 +89,22 @@ void FetchLines(Builder& b, Value* pointer, int64_t bytes, bool into_first = fal
 // After a, b, c, k, accumulate and three strides: with blocks, these; with streams_b, another.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
 unsigned FetchedArg(const TileConfig& config) { return config.block > 0 ? 10 : 8; }
+// Of what has neither blocks nor a stream.
+constexpr unsigned kOrderArg = 8;
+
+// The call that a function with the parameters of TileParams is given.
+TileCall CallOfParams(const llvm::Function* function, const TileConfig& config) {
+  const auto arg = [&](unsigned i) { return function->getArg(i); };
+  TileCall call{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
+  if (config.block > 0) {
+    call.scales = arg(kScalesArg);
+    call.zero_points = arg(kZeroPointsArg);
+  }
+  if (config.streams_b) call.fetched = arg(FetchedArg(config));
+  if (config.split == QuadSplit::kOrdered) call.order = arg(kOrderArg);
+  return call;
+}
+
 // Where accumulator i of a set goes.
 Value* SumAt(Builder& b, const TileConfig& config, Value* c, unsigned i) {
   return At(b, AccumulatorType(b.getContext(), config.dtype), c,
@@ -131,6 +147,11 @@ class TileSums {
       sums = EmitSortedSteps(b_, config_, call_.b, call_.k, sums, [&](Value* k, unsigned row) {
         return RowOfA(At(b_, element_, call_.a, Mul(b_, k, a_k_stride_)), row);
       });
+    } else if (config_.split == QuadSplit::kOrdered) {
+      sums = EmitOrderedSteps(
+          b_, config_, {call_.b, call_.order}, call_.k, sums, [&](Value* k, unsigned row) {
+            return RowOfA(At(b_, element_, call_.a, Mul(b_, k, a_k_stride_)), row);
+          });
     } else {
       sums = Steps(I64(b_, 0), call_.k, sums);
     }
@@ -387,13 +408,7 @@ class TileSums {
 };
 
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
-  auto arg = [&](unsigned i) { return function->getArg(i); };
-  TileCall call{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
-  if (config.block > 0) {
-    call.scales = arg(kScalesArg);
-    call.zero_points = arg(kZeroPointsArg);
-  }
-  if (config.streams_b) call.fetched = arg(FetchedArg(config));
+  const TileCall call = CallOfParams(function, config);
   const std::vector<Value*> sums = TileSums(b, config, call).Emit();
   const unsigned accumulators = config.rows * config.vectors;
   const llvm::Align align(static_cast<uint64_t>(DTypeBytes(config.dtype)) * config.lanes);
@@ -416,7 +431,7 @@ std::string TileName(const TileConfig& config) {
   std::string form = kForms[static_cast<size_t>(config.form)];
   if (config.form == PanelForm::kWidened) form += config.widened->name;
   if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
-  constexpr const char* kSplits[] = {"", "_a", "_ab", "_in", "_sorted"};
+  constexpr const char* kSplits[] = {"", "_a", "_ab", "_in", "_sorted", "_ordered"};
   form += kSplits[static_cast<size_t>(config.split)];
   if (config.block > 0) {
     form += fmt::format("_{}x{}{}", config.block, config.block_stride,
@@ -435,7 +450,7 @@ std::vector<llvm::Type*> TileParams(Builder& b, const TileConfig& config) {
   llvm::Type* i64 = b.getInt64Ty();
   std::vector<llvm::Type*> params = {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
   if (config.block > 0) params.insert(params.end(), 2, ptr);
-  if (config.streams_b) params.push_back(ptr);
+  if (config.streams_b || config.split == QuadSplit::kOrdered) params.push_back(ptr);
   return params;
 }
 
@@ -454,6 +469,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
     args.push_back(call.zero_points ? call.zero_points : call.scales);
   }
   if (config.streams_b) args.push_back(call.fetched ? call.fetched : FetchedAhead(b, call.b));
+  if (config.split == QuadSplit::kOrdered) args.push_back(call.order);
   return args;
 }
 
@@ -471,7 +487,8 @@ Value* FetchedAhead(Builder& builder, Value* b) {
 
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
   // A sum of a sorted panel waits for an addition alone.
-  if (config.rounds || config.split == QuadSplit::kSorted) return 1;
+  const bool is_sorted = config.split == QuadSplit::kSorted || config.split == QuadSplit::kOrdered;
+  if (config.rounds || is_sorted) return 1;
   return SetsFor(std::min<int64_t>(all_rows, config.rows) * config.vectors);
 }
 
@@ -498,17 +515,11 @@ void DispatchRows(Builder& builder, const std::string& name, const TileConfig& c
   params.push_back(builder.getInt64Ty());
   llvm::Function* dispatch =
       GetOrDefineHelper(builder, name, params, [&](Builder& b, llvm::Function* function) {
-        auto arg = [&](unsigned i) { return function->getArg(i); };
-        TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
-        if (config.block > 0) {
-          inner.scales = arg(kScalesArg);
-          inner.zero_points = arg(kZeroPointsArg);
-        }
-        if (config.streams_b) inner.fetched = arg(FetchedArg(config));
+        const TileCall inner = CallOfParams(function, config);
         llvm::LLVMContext& context = b.getContext();
         auto* done = llvm::BasicBlock::Create(context, "done", function);
-        llvm::SwitchInst* cases =
-            b.CreateSwitch(arg(static_cast<unsigned>(params.size()) - 1), done, config.rows);
+        llvm::SwitchInst* cases = b.CreateSwitch(
+            function->getArg(static_cast<unsigned>(params.size()) - 1), done, config.rows);
         auto add_case = [&](unsigned key, unsigned n, unsigned sets_of_case) {
           auto* block = llvm::BasicBlock::Create(context, "rows", function, done);
           cases->addCase(I64(b, key), block);

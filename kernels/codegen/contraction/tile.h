@@ -52,8 +52,9 @@ enum class QuadSplit : uint8_t {
   kA,     // A holds two words for a step of k, B one that is split in registers
   kBoth,  // K counts words of pairs
   // Neither is split: A holds words, and so does B,
-  kInTile,  // whose both are split in registers
-  kSorted,  // of a sorted panel (sorted_quads.h)
+  kInTile,   // whose both are split in registers
+  kSorted,   // of a sorted panel (sorted_quads.h)
+  kOrdered,  // of a panel with an order of its steps (sorted_quads.h)
 };
 
 struct TileConfig {
@@ -91,6 +92,7 @@ struct TileCall {
   // With streams_b: what is fetched as b is read, as long as b; null: what follows b a little
   // later.
   llvm::Value* fetched = nullptr;
+  llvm::Value* order = nullptr;  // with QuadSplit::kOrdered: of the panel
 };
 // What a panel of B is an array of. REQUIRES: a kernel is being emitted.
 llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const WeightForm* widened);

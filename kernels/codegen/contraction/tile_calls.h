@@ -39,7 +39,7 @@ class TileCalls {
   // Whether tiles take the last panel no wider than needed: shorter vectors take less time or as
   // much.
   bool HasNarrowTiles() const {
-    if (d_.sorts_steps && c_.unpacks_b) return false;
+    if (d_.step_order || (d_.sorts_steps && c_.unpacks_b)) return false;
     const unsigned bytes = d_.target.vector_bytes;
     // Of 32 bytes, where it is known how many columns are left over.
     const bool may = bytes == 64 ||
@@ -59,6 +59,7 @@ class TileCalls {
     config.widened = Widened();
     config.a_is_unsigned = d_.form != ContractionForm::kPixelColumns;
     if (d_.sorts_steps) config.split = c_.unpacks_b ? QuadSplit::kSorted : QuadSplit::kInTile;
+    if (d_.step_order) config.split = QuadSplit::kOrdered;
     if (d_.step_words > 1) config.split = c_.unpacks_b ? QuadSplit::kBoth : QuadSplit::kA;
     if (!IsWidenedInScratch()) {
       config.block = d_.weight_block;
@@ -66,7 +67,7 @@ class TileCalls {
       config.has_zero_points = d_.zero_points != nullptr;
     }
     config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous && !WidensRows(d_);
-    config.streams_b = HasPackedWeights();
+    config.streams_b = HasPackedWeights() && !d_.step_order;
     return config;
   }
 

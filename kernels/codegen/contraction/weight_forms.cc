@@ -3,6 +3,7 @@
 
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/contraction/sorted_quads.h"
 #include "kernels/op/qnn.h"
 
 namespace relayvm::codegen {
@@ -77,7 +78,7 @@ bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionD
   for (size_t i = 1; i < t.hint_inputs.size(); ++i) {
     if (!IsMemory(spec, t.hint_inputs[i])) return false;
   }
-  const bool in_blocks = t.hint_inputs.size() > 2;
+  const bool in_blocks = form.block > 0;
   const size_t first = t.hint == te::ScheduleHint::kBatchMatmul ? 1 : 0;
   const size_t width_at = first + (in_blocks ? 3 : 2);
   if (weight.shape.size() <= width_at || !weight.shape[width_at].is_const() || t.transpose_a)
@@ -100,7 +101,10 @@ bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionD
   }
   d.packed_width = width;
   d.panel_words = weight.shape[first + 1];
-  if (!in_blocks) return true;
+  if (!in_blocks) {
+    TakeStepOrder(spec, d);
+    return true;
+  }
   d.weight_block = weight.shape[2].is_const() ? form.NumbersOf(weight.shape[2].value()) : 0;
   // Tiles begin with a block.
   if (!TakesWeightBlock(d.weight_block)) return false;

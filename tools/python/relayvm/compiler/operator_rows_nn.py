@@ -163,6 +163,13 @@ nn.contrib_dense_pack (data[M, K], weight[units / n, K, n]) -> [M, units]
     .in_units: how many columns of the data count; None: all
     numpy: data @ weight.transpose(1, 0, 2).reshape(weight.shape[1], -1)
     try f(2, 3), f(2, 3, 4), weight_layout="NC4n"
+nn.contrib_dense_ordered (data[M, K], weight[panels, steps, 8, 4], order[panels, row]) -> [M, units]
+    The product of nn.dense, of integers of 8 bits in panels of 8 rows, four columns side by side. The compiler writes it for machines whose
+        kernels go by the order.
+    - weight: panels of 8 rows, those of a panel side by side
+    - order: in which order kernels may take the steps of each panel; the result is the same
+    .in_units: how many columns of the data count
+    try u8(2, 6), i8(1, 2, 8, 4), k([[0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]]), units=7, in_units=6, out_dtype="int32"
 nn.contrib_dense_blocks (data[..., K], weight[panels, blocks, rows, n], scales[panels, blocks, n], zero_points[panels, blocks, n]?) -> [..., units]
     The product of nn.dense, of a weight whose integers lie in blocks, each with a scale. The compiler writes it where weights are packed.
     - weight: integers, in panels of n rows of the weight
@@ -199,6 +206,13 @@ nn.contrib_conv2d_NCHWc nn.contrib_depthwise_conv2d_NCHWc nn.contrib_conv2d_nchw
     .data_layout: the order of the data's dims with the size of its blocks, NCHW4c
     .kernel_layout: the order of the kernel's dims with the sizes of its blocks, OIHW4i4o
     try f(1, 2, 5, 5, 4), f(3, 2, 3, 3, 4, 4), channels=12, kernel_size=(3, 3), data_layout="NCHW4c", kernel_layout="OIHW4i4o", out_layout="NCHW4c"
+nn.contrib_conv2d_ordered (data[N, H, W, C], kernel[panels, KH, KW, words, 8, 4], order[panels, row]) -> [N, H', W', O]
+    The convolution of nn.conv2d, of integers of 8 bits with kernels in panels of 8 results, four channels side by side. The compiler writes
+        it for machines whose kernels go by the order.
+    - kernel: the kernels, in panels
+    - order: in which order kernels may take the steps of each panel; the result is the same
+    try u8(1, 2, 2, 4), i8(1, 1, 1, 1, 8, 4), k([[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]), data_layout="NHWC",
+        kernel_layout="OHWI8o4i", out_dtype="int32"
 nn.contrib_conv2d_winograd (data[N, C, H, W], weight[panels, window, blocks, C, P]) -> [N, channels, H', W']
     A convolution by kernels of 3 x 3 with strides of 1, of kernels that were transformed before (Winograd's minimal filtering). The compiler
         writes it.

@@ -483,6 +483,18 @@ TYPES = {
         ((('float bfloat int uint bool', '5'),
           ('float bfloat int uint bool', '6', 'data', ('float32', 'float16 float32'), ('int uint', 'int uint'))),
          ('as data',), {}),
+    'nn.contrib_conv2d_ordered':
+        ((('int uint', '4'), ('int8', '6'), ('int32', '2')), ('as data | out_dtype',),
+         {'channels': ('an integer',),
+          'data_layout': ('a string',),
+          'dilation': ('a list of integers',),
+          'groups': ('an integer',),
+          'kernel_layout': ('a string',),
+          'kernel_size': ('a list of integers',),
+          'out_dtype': ('the name of a dtype',),
+          'out_layout': ('a string',),
+          'padding': ('a list of integers',),
+          'strides': ('a list of integers',)}),
     'nn.contrib_conv2d_winograd':
         ((('float32', '4'), ('float32', '5')), ('float32',),
          {'channels': ('an integer',), 'padding': ('a list of integers',), 'tile_size': ('an integer',)}),
@@ -492,6 +504,9 @@ TYPES = {
     'nn.contrib_dense_nbits':
         ((('float32', '1-6'), ('uint8', '3'), ('float32', '2')), ('float32',),
          {'bits': ('an integer',), 'in_units': ('an integer',), 'out_dtype': ('the name of a dtype',)}),
+    'nn.contrib_dense_ordered':
+        ((('uint8', '1-6'), ('int8', '4'), ('int32', '2')), ('int32',),
+         {'in_units': ('an integer',), 'out_dtype': ('the name of a dtype',), 'units': ('an integer',), 'weight_layout': ('a string',)}),
     'nn.contrib_dense_pack':
         ((('float bfloat int uint bool', '1-6'),
           ('float bfloat int uint bool', '3', 'data', ('float32', 'float16 float32'), ('int uint', 'int uint'))),
