@@ -1,5 +1,5 @@
-// Quick kernels (KernelOptions::quick): what -O0 makes. LLVM translates them as they are written, so
-// that they are as little code as can be: one loop for each axis, scalars, which LLVM's FastISel
+// Quick kernels (KernelOptions::quick): what -O0 makes. LLVM translates them as they are written,
+// so that they are as little code as can be: one loop for each axis, scalars, which LLVM's FastISel
 // takes, and sizes computed once, where the kernel begins. No contraction plans, packing, or
 // variants for some sizes. Products alone are vectors: see below. Tested by quick_test.cc.
 #pragma once
