@@ -115,8 +115,8 @@ std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
 // The order of the sums of a matrix product with a constant number of rows, where products of any
 // number of rows can have it too.
 std::optional<SumOrder> OrderOf(const ContractionPlan& plan);
-// Whether the plan's kernel, for any number of rows, sums in tiles: with one set of accumulators, if
-// so told, in an order that no number of rows changes.
+// Whether the plan's kernel, for any number of rows, sums in tiles: with one set of accumulators,
+// if so told, in an order that no number of rows changes.
 bool SumsInTiles(const ContractionPlan& plan);
 
 // Emits the code of units begin..end-1 (i64) at the builder's insertion point, and leaves it after
