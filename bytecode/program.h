@@ -119,9 +119,9 @@ struct FixedScalar {
 
 // The kernel that runs calls of another one at once, where all scalars and shared buffers of these
 // are the same. Its buffers are those of the other one: a shared one as it is, any other as the
-// calls' own, one after the other. It gives each call the very bits that the other kernel gives it.
-// `b` is the number of calls; with `rows` that of all their rows, and of the scalars only those that
-// it takes need be the same.
+// calls' own, one after the other. It gives each call the very bits that the other kernel gives
+// it. `b` is the number of calls; with `rows` that of all their rows, and of the scalars only those
+// that it takes need be the same.
 struct BatchedKernelInfo {
   static constexpr uint16_t kBatchSize = UINT16_MAX;
 
