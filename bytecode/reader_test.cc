@@ -213,6 +213,35 @@ TEST_CASE("reader: time does not depend on the constants' size") {
   CHECK(read->constants[0].data.size() == kBytes);
 }
 
+TEST_CASE("reader: a batched form that counts rows needs a runtime that does") {
+  const auto with_rows = [](const std::string& rows) {
+    std::string text = SampleText();
+    const std::string form = "batched k2 (calls, s0)";
+    text.replace(text.find(form), form.size(), form + rows);
+    Result<Program> program = Assemble(text);
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    return *std::move(program);
+  };
+  CHECK(LeastFormatMinor(with_rows("")) < kMinorOfRows);
+  const Program program = with_rows(" rows s0*2");
+  CHECK(LeastFormatMinor(program) == kMinorOfRows);
+  Result<Program> read = ReadProgram(Serialize(program));
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(read->kernels[0].batched->rows == program.kernels[0].batched->rows);
+  const std::string text = DisassembleProgram(*read, {.data = true});
+  CHECK(text.find("batched k2 (calls, s0) rows s0*2 sharing 1") != std::string::npos);
+  CHECK(VerifyProgram(program).ok());
+  // A kernel is its own batched form where that counts rows.
+  Program own = program;
+  own.kernels[2].batched = {
+      .kernel = 2, .shared = {}, .scalars = {BatchedKernelInfo::kBatchSize, 0}};
+  CHECK(!VerifyProgram(own).ok());
+  own.kernels[2].batched->rows = program.kernels[0].batched->rows;
+  CHECK(VerifyProgram(own).ok());
+  own.kernels[2].batched->rows = {{SizeStep::Kind::kScalar, 2}};
+  CHECK(!VerifyProgram(own).ok());
+}
+
 // --- Refusals ---
 
 TEST_CASE("reader: versions") {
@@ -223,7 +252,7 @@ TEST_CASE("reader: versions") {
   CHECK(ReadProgram(other).status().code() == StatusCode::kUnsupported);
   other = file;
   Reseal(&other, [](FileHeader* h) { h->minor = kFormatMinor + 1; });
-  CHECK(ErrorOf(other) == ".vmx format 1.5, this runtime reads up to 1.4: use a newer runtime");
+  CHECK(ErrorOf(other) == ".vmx format 1.6, this runtime reads up to 1.5: use a newer runtime");
   other = file;
   Reseal(&other, [](FileHeader* h) { h->minor = 0; });
   CHECK(ErrorOf(other) ==

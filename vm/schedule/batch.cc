@@ -16,10 +16,6 @@ constexpr size_t kAlignment = 64;
 // Groups that are looked at for the largest one.
 constexpr int kMostSearched = 32;
 constexpr size_t kMostUnused = 64;
-// Of a call: a product of more rows reads its weights often enough by itself, and its copies cost
-// more than that. BERT-base, 16 requests at a time on two cores of a Xeon: 3.4 times as many of one
-// row, 1.7 of 2, 1.2 of 4, as many of 8, and 0.8 of 32.
-constexpr int64_t kMostRows = 4;
 
 const KernelInfo& InfoOf(const BatchedCall& call) {
   return call.executable->program().kernels[call.kernel];
@@ -50,11 +46,6 @@ bool AddBytes(size_t* total, size_t size) {
 }
 
 }  // namespace
-
-bool HasFewRows(const BatchedCall& call) {
-  const SizeFormula& rows = InfoOf(call).batched->rows;
-  return rows.empty() || EvaluateSize(rows, call.scalars).value_or(INT64_MAX) <= kMostRows;
-}
 
 uint64_t KeyOf(const BatchedCall& call) {
   const KernelInfo& info = InfoOf(call);

@@ -38,8 +38,6 @@ struct BatchedCall {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
-// Whether waiting for others may pay: a call of many rows is bounded by arithmetic.
-bool HasFewRows(const BatchedCall& call);
 // A hash of what calls that run together have in common.
 uint64_t KeyOf(const BatchedCall& call);
 bool RunTogether(const BatchedCall& a, const BatchedCall& b);

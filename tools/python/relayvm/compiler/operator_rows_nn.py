@@ -168,8 +168,9 @@ nn.contrib_dense_ordered (data[M, K], weight[panels, steps, 8, 4], order[panels,
         kernels go by the order.
     - weight: panels of 8 rows, those of a panel side by side
     - order: in which order kernels may take the steps of each panel; the result is the same
+    .weight_layout: is not used
     .in_units: how many columns of the data count
-    try u8(2, 6), i8(1, 2, 8, 4), k([[0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]]), units=7, in_units=6, out_dtype="int32"
+    try u8(2, 6), i8(1, 2, 8, 4), k([[0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]], "int32"), units=7, in_units=6, out_dtype="int32"
 nn.contrib_dense_blocks (data[..., K], weight[panels, blocks, rows, n], scales[panels, blocks, n], zero_points[panels, blocks, n]?) -> [..., units]
     The product of nn.dense, of a weight whose integers lie in blocks, each with a scale. The compiler writes it where weights are packed.
     - weight: integers, in panels of n rows of the weight
@@ -211,7 +212,7 @@ nn.contrib_conv2d_ordered (data[N, H, W, C], kernel[panels, KH, KW, words, 8, 4]
         it for machines whose kernels go by the order.
     - kernel: the kernels, in panels
     - order: in which order kernels may take the steps of each panel; the result is the same
-    try u8(1, 2, 2, 4), i8(1, 1, 1, 1, 8, 4), k([[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]), data_layout="NHWC",
+    try u8(1, 2, 2, 4), i8(1, 1, 1, 1, 8, 4), k([[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]], "int32"), data_layout="NHWC",
         kernel_layout="OHWI8o4i", out_dtype="int32"
 nn.contrib_conv2d_winograd (data[N, C, H, W], weight[panels, window, blocks, C, P]) -> [N, channels, H', W']
     A convolution by kernels of 3 x 3 with strides of 1, of kernels that were transformed before (Winograd's minimal filtering). The compiler

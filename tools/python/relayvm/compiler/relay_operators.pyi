@@ -3049,6 +3049,45 @@ class _op_nn_contrib_conv2d_nchwc(_relay.Op):
 
         A function that makes several calls, as TVM's of that name.
         """
+class _op_nn_contrib_conv2d_ordered(_relay.Op):
+    def __call__(self, data: _Operand, kernel: _Operand, order: _Operand, /, strides: _Numbers | _relay.Expr | None = (1, 1), padding: _Numbers | _relay.Expr | None = (0, 0), dilation: _Numbers | _relay.Expr | None = (1, 1), groups: _Numbers | _relay.Expr | None = 1, channels: Any = None, kernel_size: Any = None, data_layout: _Text = 'NCHW', kernel_layout: _Text = 'OIHW', out_layout: _Text = '', out_dtype: _Text = '', *, span: Any = None) -> _relay.Call:  # type: ignore[override]
+        """The convolution of nn.conv2d, of integers of 8 bits with kernels in panels of 8 results, four channels side by side. The
+        compiler writes it for machines whose kernels go by the order.
+
+        Operands (numbers and arrays become constants):
+            data: Tensor [N, H, W, C] of any integer
+                the input
+            kernel: Tensor [panels, KH, KW, words, 8, 4] of int8
+                the kernels, in panels
+            order: Tensor [panels, row] of int32
+                in which order kernels may take the steps of each panel; the result is the same
+
+        Gives:
+            [N, H', W', O]; data's dtype, or out_dtype
+
+        Attributes, call.attrs.NAME:
+            strides = (1, 1) (a list of integers)
+                how far places of the window are apart, for each axis; one number for all
+            padding = (0, 0) (a list of integers)
+                how many rows are put around the data: one number, one for each axis, or those before each axis and then those
+                behind
+            dilation = (1, 1) (a list of integers)
+                how far the window's elements are apart, for each axis; one number for all
+            groups = 1 (an integer)
+                in how many groups channels are divided, each with a kernel of its own
+            channels = None (an integer)
+                how many channels the result has; None: as the weight says
+            kernel_size = None (a list of integers)
+                the sizes of the kernel; None: as the weight says
+            data_layout = 'NCHW' (a string)
+                the order of the data's dims, a letter for each
+            kernel_layout = 'OIHW' (a string)
+                the order of the weight's dims, a letter for each
+            out_layout = '' (a string)
+                the order of the result's dims; "" is that of the data
+            out_dtype = '' (the name of a dtype)
+                the dtype of the result; "": as without it
+        """
 class _op_nn_contrib_conv2d_winograd(_relay.Op):
     def __call__(self, data: _Operand, weight: _Operand, /, tile_size: Any, channels: Any, padding: _Numbers | _relay.Expr | None = (0, 0), *, span: Any = None) -> _relay.Call:  # type: ignore[override]
         """A convolution by kernels of 3 x 3 with strides of 1, of kernels that were transformed before (Winograd's minimal
@@ -3124,6 +3163,32 @@ class _op_nn_contrib_dense_nbits(_relay.Op):
                 how many columns the data has
             out_dtype = '' (the name of a dtype)
                 the dtype of the result; "": as without it
+        """
+class _op_nn_contrib_dense_ordered(_relay.Op):
+    def __call__(self, data: _Operand, weight: _Operand, order: _Operand, /, units: Any = None, out_dtype: _Text = '', weight_layout: _Text = 'NC', in_units: Any = None, *, span: Any = None) -> _relay.Call:  # type: ignore[override]
+        """The product of nn.dense, of integers of 8 bits in panels of 8 rows, four columns side by side. The compiler writes it
+        for machines whose kernels go by the order.
+
+        Operands (numbers and arrays become constants):
+            data: Tensor [M, K] of uint8
+                the input
+            weight: Tensor [panels, steps, 8, 4] of int8
+                panels of 8 rows, those of a panel side by side
+            order: Tensor [panels, row] of int32
+                in which order kernels may take the steps of each panel; the result is the same
+
+        Gives:
+            [M, units]; int32
+
+        Attributes, call.attrs.NAME:
+            units = None (an integer)
+                how many columns the result has; None: as the weight says
+            out_dtype = '' (the name of a dtype)
+                the dtype of the result; "": as without it
+            weight_layout = 'NC' (a string)
+                is not used
+            in_units = None (an integer)
+                how many columns of the data count
         """
 class _op_nn_contrib_dense_pack(_relay.Op):
     def __call__(self, data: _Operand, weight: _Operand, weight_layout: _Text = 'NC', units: Any = None, out_dtype: _Text = '', *, in_units: Any = ..., span: Any = None) -> _relay.Call:  # type: ignore[override]
@@ -7282,9 +7347,11 @@ class _in_nn:
     bitserial_dense: _op_nn_bitserial_dense
     contrib_conv2d_NCHWc: _op_nn_contrib_conv2d_NCHWc
     contrib_conv2d_nchwc: _op_nn_contrib_conv2d_nchwc
+    contrib_conv2d_ordered: _op_nn_contrib_conv2d_ordered
     contrib_conv2d_winograd: _op_nn_contrib_conv2d_winograd
     contrib_dense_blocks: _op_nn_contrib_dense_blocks
     contrib_dense_nbits: _op_nn_contrib_dense_nbits
+    contrib_dense_ordered: _op_nn_contrib_dense_ordered
     contrib_dense_pack: _op_nn_contrib_dense_pack
     contrib_depthwise_conv2d_NCHWc: _op_nn_contrib_depthwise_conv2d_NCHWc
     contrib_depthwise_conv2d_nchwc: _op_nn_contrib_depthwise_conv2d_nchwc
