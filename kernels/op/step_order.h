@@ -30,6 +30,10 @@ namespace relayvm {
 inline constexpr int64_t kOrderedColumns = 8;
 inline constexpr int64_t kOrderBegins = 8, kOrderHead = kOrderBegins + kOrderedColumns;
 
+// The operators that take it: nn.dense and nn.conv2d of such weights.
+inline constexpr const char* kOrderedDense = "nn.contrib_dense_ordered";
+inline constexpr const char* kOrderedConv2d = "nn.contrib_conv2d_ordered";
+
 // (panels, kOrderHead + steps) int32, of weights (panels, steps..., kOrderedColumns, 4) int8, made
 // when they are read.
 HostTensor StepOrder(const HostTensor& panels);

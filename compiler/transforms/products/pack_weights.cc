@@ -197,7 +197,7 @@ class Packer {
           Once(&weight, how, [&] { return PackWeight(*form, matrix, transposed, width); });
       packed.args.emplace_back(panels);
       if (is_ordered) {
-        packed.call.op = "nn.contrib_dense_ordered";
+        packed.call.op = kOrderedDense;
         packed.args.emplace_back(OrderOf(&weight, how, panels));
       }
       if (form->block == 0) return packed;
@@ -266,7 +266,7 @@ class Packer {
     Packed to{{call.op->name, call.attrs}, {call.args[0], packed}};
     to.call.attrs.Set("kernel_layout", layout);
     if (is_ordered) {
-      to.call.op = "nn.contrib_conv2d_ordered";
+      to.call.op = kOrderedConv2d;
       to.args.emplace_back(OrderOf(&kernel, layout, packed));
     }
     return to;
