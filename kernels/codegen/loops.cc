@@ -72,7 +72,7 @@ class LoopEmitter {
   }
 
  private:
-  // Of units that are short or have long reductions, which poll; each is found by dividing.
+  // Each unit polls, as do long loops of one; it is found by dividing.
   void RunQuick(Value* begin, Value* end) {
     For(b_, begin, end, 1, "unit", [&](Value* unit) {
       Poll(b_);
@@ -96,6 +96,12 @@ class LoopEmitter {
     });
   }
 
+  // Of a loop that polls nothing by itself.
+  static bool IsShort(const te::AxisNode& axis) {
+    constexpr int64_t kShort = 1 << 12;
+    return axis.extent.is_const() && axis.extent.value() <= kShort;
+  }
+
   // One loop of vectors, the last of which is masked; without masks, what fills none by itself.
   void EmitQuickVectors(const LoopNest& nest, const te::AxisNode* axis, Value* first, Value* end) {
     unsigned lanes = 64;
@@ -106,10 +112,16 @@ class LoopEmitter {
         masks ? end
               : Add(b_, first,
                     b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~(uint64_t{lanes} - 1))));
-    For(b_, first, whole, lanes, axis->name, [&](Value* i) {
+    const auto turn = [&](Value* i) {
       Value* mask = masks ? MaskBelow(b_, b_.CreateSub(end, i), lanes) : nullptr;
       EmitVector(nest, {axis, i, lanes, mask});
-    });
+    };
+    if (IsShort(*axis)) {
+      For(b_, first, whole, lanes, axis->name, turn);
+    } else {
+      Value* work = WorkOf(b_, TurnWork(nest, nest.axes.size()), I64(b_, lanes));
+      ForPolled(b_, first, whole, lanes, work, axis->name, turn);
+    }
     if (masks) return;
     For(b_, whole, end, 1, axis->name, [&](Value* i) {
       emitter_.OpenScope();
@@ -215,13 +227,14 @@ class LoopEmitter {
     if (quick_) {
       if (nest.vectorise && level + 1 == nest.axes.size())
         return EmitQuickVectors(nest, axis, first, end);
-      For(b_, first, end, 1, axis->name, [&](Value* i) {
+      const auto turn = [&](Value* i) {
         emitter_.OpenScope();
         emitter_.BindAxis(axis, i);
         EmitLevel(nest, level + 1, block);
         emitter_.CloseScope();
-      });
-      return;
+      };
+      if (is_cut || IsShort(*axis)) return For(b_, first, end, 1, axis->name, turn);
+      return ForPolled(b_, first, end, 1, TurnWork(nest, level + 1), axis->name, turn);
     }
     // What both ends are multiples of: no code for a rest where there is none.
     int64_t multiple = axis->extent.is_const() ? axis->extent.value() : 1;

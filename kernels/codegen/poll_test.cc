@@ -80,6 +80,13 @@ KernelSpec Spec(std::vector<Tensor> inputs, Tensor output) {
   return spec;
 }
 
+KernelOptions OptionsOf(bool quick) {
+  KernelOptions options;
+  options.opt_level = quick ? 0 : 3;
+  options.quick = quick;
+  return options;
+}
+
 TEST_CASE("kernels poll: loops without an end in sight stop") {
   const int64_t kForever = int64_t{1} << 45;
   te::Axis n = MakeAxis("n", kN), m = MakeAxis("m", kM);
@@ -109,14 +116,40 @@ TEST_CASE("kernels poll: loops without an end in sight stop") {
        symbols,
        {8, 8}},
   };
-  KernelHarness harness;
-  for (const Case& c : cases) harness.Add(c.spec);
-  harness.Finish();
-  for (size_t k = 0; k < cases.size(); ++k) {
-    CAPTURE(k);
-    CountingEnv env(3);
-    CHECK(Call(harness, k, cases[k], env) == 77);
-    CHECK(env.polls == 3);
+  for (const bool quick : {false, true}) {
+    CAPTURE(quick);
+    KernelHarness harness(OptionsOf(quick));
+    for (const Case& c : cases) harness.Add(c.spec);
+    harness.Finish();
+    for (size_t k = 0; k < cases.size(); ++k) {
+      CAPTURE(k);
+      CountingEnv env(3);
+      CHECK(Call(harness, k, cases[k], env) == 77);
+      CHECK(env.polls == 3);
+    }
+  }
+}
+
+TEST_CASE("kernels poll: in a unit of many elements, after others that it needs") {
+  const Tensor x = Input({kN, kM, kK}, 0);
+  const Tensor sum = Compute("sum", {kN, kK}, [&](const Indices& i) {
+    te::Axis m = MakeAxis("m", kM);
+    return te::Reduce(ReduceKind::kSum, Load(x, {i[0], AxisValue(m), i[1]}), {m}, DType::kFloat32);
+  });
+  const Tensor share = Compute("share", {kN, kM, kK}, [&](const Indices& i) {
+    return te::Binary(te::BinaryOp::kDivide, Load(x, i), Load(sum, {i[0], i[2]}));
+  });
+  constexpr int64_t kElements = 2'000'000;
+  for (const bool quick : {false, true}) {
+    CAPTURE(quick);
+    KernelHarness harness(OptionsOf(quick));
+    harness.Add(Spec({x}, share));
+    harness.Finish();
+    CountingEnv env(INT64_MAX);
+    const Case c{
+        Spec({x}, share), {{1, 1}, {2, 3}, {3, kElements}}, {3 * kElements, 3 * kElements}};
+    CHECK(Call(harness, 0, c, env) == 0);
+    CHECK(env.polls > 8);
   }
 }
 
@@ -159,36 +192,37 @@ TEST_CASE("kernels poll: long ones do, short ones do not, and the result is the 
       {Spec({x}, doubled),
        {{1, 30}, {2, 40}},
        {{1, 3}, {2, 1'500'000}},
-       [](size_t n, size_t m, size_t) {
-         return std::vector<size_t>{n * m, n * m};
-       }},
+       [](size_t n, size_t m, size_t) { return std::vector<size_t>{n * m, n * m}; }},
       {Spec({x}, rows),
        {{1, 30}, {2, 40}},
        {{1, 2'000'000}, {2, 3}},
-       [](size_t n, size_t m, size_t) {
-         return std::vector<size_t>{n * m, n};
-       }},
+       [](size_t n, size_t m, size_t) { return std::vector<size_t>{n * m, n}; }},
   };
-  KernelHarness harness;
-  for (const Sized& s : cases) harness.Add(s.spec);
-  harness.Finish();
-  for (size_t i = 0; i < cases.size(); ++i) {
-    CAPTURE(i);
-    for (SymbolValues symbols : {cases[i].small, cases[i].large}) {
-      bool large = symbols == cases[i].large;
-      Case sized{cases[i].spec, symbols,
-                 cases[i].elements(static_cast<size_t>(symbols[1]), static_cast<size_t>(symbols[2]),
-                                   static_cast<size_t>(symbols[3]))};
-      CountingEnv counting(INT64_MAX);
-      std::vector<float> polled, plain;
-      CHECK(Call(harness, i, sized, counting, &polled) == 0);
-      CHECK((counting.polls > 0) == large);
-      // A caller without a function to poll, and one that knows nothing of it.
-      RelayvmKernelEnv none{sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr};
-      CHECK(Call(harness, i, sized, none, &plain) == 0);
-      CHECK(polled == plain);
-      RelayvmKernelEnv older{8, 1, reinterpret_cast<decltype(none.poll)>(1), nullptr, nullptr};
-      CHECK(Call(harness, i, sized, older, &plain) == 0);
+  for (const bool quick : {false, true}) {
+    CAPTURE(quick);
+    KernelHarness harness(OptionsOf(quick));
+    for (const Sized& s : cases) harness.Add(s.spec);
+    harness.Finish();
+    for (size_t i = 0; i < cases.size(); ++i) {
+      CAPTURE(i);
+      for (SymbolValues symbols : {cases[i].small, cases[i].large}) {
+        bool large = symbols == cases[i].large;
+        Case sized{
+            cases[i].spec, symbols,
+            cases[i].elements(static_cast<size_t>(symbols[1]), static_cast<size_t>(symbols[2]),
+                              static_cast<size_t>(symbols[3]))};
+        CountingEnv counting(INT64_MAX);
+        std::vector<float> polled, plain;
+        CHECK(Call(harness, i, sized, counting, &polled) == 0);
+        // Each unit of a quick one polls.
+        if (large || !quick) CHECK((counting.polls > 0) == large);
+        // A caller without a function to poll, and one that knows nothing of it.
+        RelayvmKernelEnv none{sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr};
+        CHECK(Call(harness, i, sized, none, &plain) == 0);
+        CHECK(polled == plain);
+        RelayvmKernelEnv older{8, 1, reinterpret_cast<decltype(none.poll)>(1), nullptr, nullptr};
+        CHECK(Call(harness, i, sized, older, &plain) == 0);
+      }
     }
   }
 }
