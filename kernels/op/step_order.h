@@ -38,8 +38,8 @@ inline constexpr const char* kOrderedConv2d = "nn.contrib_conv2d_ordered";
 // when they are read.
 HostTensor StepOrder(const HostTensor& panels);
 // Argument 2 of an operator that takes the order beside the data and such weights: kernels may go
-// by it. REQUIRES: it is StepOrder of the weights, on which no result depends then. Of any other one
-// results are wrong where kernels do, and nothing else is: they read no other memory.
+// by it. REQUIRES: it is StepOrder of the weights, on which no result depends then. Of any other
+// one results are wrong where kernels do, and nothing else is: they read no other memory.
 Status CheckStepOrder(TypeContext& tc);
 
 }  // namespace relayvm
