@@ -57,7 +57,7 @@ struct CompilerOptions {
   // processor multiplies bfloat16 and bytes by) ...: TargetNames of kernels/codegen/machine.h.
   // Several make an executable of which each machine runs the best part. None: native.
   std::vector<std::string> targets;
-  int opt_level = 3;  // 0 (quick to compile, several times slower to run) to 3
+  int opt_level = 3;  // 0 (quick to compile, 8 to 40 times slower to run) to 3
   std::string entry = "main";
   // Of parameters, by name, or by position: "1x?x300"; "?" keeps what is declared, "?<=512" plans
   // memory for at most so many. Where a format has no types, these: "(n, 3):int64",

@@ -34,7 +34,7 @@ struct BatchedKernel;
 struct KernelOptions {
   Machine machine = Machine::Native();
   int opt_level = 3;   // 0: quick; 2: without loop strength reduction
-  bool quick = false;  // kernels of little code (codegen/quick.h), several times slower to run
+  bool quick = false;  // kernels of little code (codegen/quick.h), 8 to 40 times slower to run
   // Kernels that take little of a program's time get less of LLVM's: see codegen/effort.h.
   bool by_share = false;
   bool time_kernels = false;  // KernelTimes::kernels
