@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace relayvm {
+#include "kernels/op/testing.h"
+
+namespace relayvm::op_testing {
 namespace {
 
 constexpr int64_t kStepBytes = kOrderedColumns * 4;
@@ -114,5 +116,55 @@ TEST_CASE("steps that no int16 holds together stay alone, and those of none are 
   CHECK(row[kOrderBegins] == 128 * 129);
 }
 
+// Bytes of a small range, so that sums are easily read.
+HostTensor Data(std::vector<int64_t> shape) {
+  std::vector<double> values;
+  for (int64_t i = 0, n = Zeros(shape).size(); i < n; ++i)
+    values.push_back(static_cast<double>(i * 37 % 256));
+  return Host(DType::kUInt8, std::move(shape), values);
+}
+
+// (rows, columns) of int32: the products of rows of `depth` bytes with columns of one panel.
+HostTensor Products(const HostTensor& x, const HostTensor& w, std::vector<int64_t> shape,
+                    int64_t depth) {
+  const int64_t columns = shape.back();
+  const std::vector<double> a = Values(x), b = Values(w);
+  std::vector<double> sums;
+  for (int64_t i = 0, n = Zeros(shape).size(); i < n; ++i) {
+    double sum = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      const int64_t at = k / 4 * kStepBytes + i % columns * 4 + k % 4;
+      sum += a[static_cast<size_t>(i / columns * depth + k)] * b[static_cast<size_t>(at)];
+    }
+    sums.push_back(sum);
+  }
+  return I32(std::move(shape), sums);
+}
+
+TEST_CASE("products and convolutions are the same with an order beside their weights") {
+  const HostTensor w = Weights(1, 2, 40, 5);
+  const AttrMap dense = {{"units", 7}, {"in_units", 6}, {"out_dtype", "int32"}};
+  const HostTensor x = Data({2, 6});
+  CheckOp(kOrderedDense, dense, {x, w, StepOrder(w)}, {Products(x, w, {2, 7}, 6)},
+          {.static_args = {1, 2}});
+  HostTensor kernel = Weights(1, 1, 40, 6);
+  const HostTensor order = StepOrder(kernel);
+  kernel.shape = {1, 1, 1, 1, kOrderedColumns, 4};
+  const AttrMap conv = {
+      {"data_layout", "NHWC"}, {"kernel_layout", "OHWI8o4i"}, {"out_dtype", "int32"}};
+  const HostTensor image = Data({1, 2, 3, 4});
+  CheckOp(kOrderedConv2d, conv, {image, kernel, order},
+          {Products(image, kernel, {1, 2, 3, kOrderedColumns}, 4)}, {.static_args = {1, 2}});
+
+  // What is no order of these weights.
+  CheckFails(kOrderedDense, dense, {x, w, I64({1, kOrderHead + 2}, Iota(kOrderHead + 2))},
+             "the order of steps is of int64, expected int32");
+  CheckFails(kOrderedDense, dense, {x, w, I32({1, kOrderHead + 1}, Iota(kOrderHead + 1))},
+             "the order of steps");
+  HostTensor narrow = Zeros({1, 1, 1, 1, 4, 4});
+  CheckFails(kOrderedConv2d, conv, {image, narrow, order},
+             "an order of steps is for weights of int8 (panels, steps, 8, 4)");
+}
+
 }  // namespace
-}  // namespace relayvm
+}  // namespace relayvm::op_testing
