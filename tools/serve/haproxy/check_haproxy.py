@@ -1,10 +1,13 @@
 """haproxy.cfg with real processes: three servers in network namespaces of their own, HAProxy and clients in another, and faults under load.
 
-usage: check_haproxy.py [--server COMMAND] [--relayc RELAYC] [--clients N] [--phase SECONDS] [--random SECONDS]
+usage: check_haproxy.py [--server COMMAND] [--relayc RELAYC] [--clients N] [--phase SECONDS] [--random SECONDS] [--requests N]
+                        [--patience SECONDS]
 
 Each request has an id, and is answered once, by 200, with its id and twice its numbers: any other is a failure, and the exit status 1. Needs
 root, HAProxy and iproute2; exits with 77 without. COMMAND takes vmserve's arguments, and is stand_in.py if it is not given; of vmserve,
-RELAYC compiles the model. --random: faults at random after the phases, for so long. Namespaces end with this program, whatever ends it.
+RELAYC compiles the model. --random: faults at random after the phases, for so long, or until --requests are answered in all: a million of
+them is `--random 86400 --requests 1000000`. --patience: how long a client waits for an answer, and this program for a server that starts
+or ends. Namespaces end with this program, whatever ends it.
 """
 import argparse
 import http.client
@@ -53,8 +56,8 @@ def run(command):
 class Server:
     """A server in a network of its own, whose link is vN here."""
 
-    def __init__(self, number, command, models):
-        self.number, self.command, self.models, self.process = number, command, models, None
+    def __init__(self, number, command, models, patience):
+        self.number, self.command, self.models, self.patience, self.process = number, command, models, patience, None
         self.holder = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         here = os.readlink("/proc/self/ns/net")
         while os.readlink(f"/proc/{self.holder.pid}/ns/net") == here:
@@ -72,7 +75,7 @@ class Server:
         self.wait_for_ready()
 
     def wait_for_ready(self):
-        for _ in range(600):
+        for _ in range(int(self.patience * 20)):
             try:
                 connection = http.client.HTTPConnection(f"10.77.0.{self.number}", 8000, timeout=2)
                 connection.request("GET", "/v2/health/ready")
@@ -83,7 +86,7 @@ class Server:
             time.sleep(0.05)
         else:
             sys.exit(f"server {self.number} is not ready")
-        for _ in range(100):  # HAProxy knows it too
+        for _ in range(int(self.patience * 20)):  # HAProxy knows it too
             if self.status() == "UP":
                 return
             time.sleep(0.05)
@@ -112,9 +115,9 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def end(self, within=30):
+    def end(self):
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(within)
+        status = self.process.wait(self.patience)
         if status != 0:
             sys.exit(f"server {self.number} ended with {status} on SIGTERM")
 
@@ -131,7 +134,8 @@ class Server:
 class Clients:
     """Threads that ask and check, and count by phase."""
 
-    def __init__(self, count):
+    def __init__(self, count, patience):
+        self.patience = patience
         self.stopped, self.phase, self.lock = threading.Event(), "nothing happens", threading.Lock()
         self.done, self.longest, self.failures, self.answered = {}, {}, [], set()
         self.threads = [threading.Thread(target=self._run, args=(i,)) for i in range(count)]
@@ -143,7 +147,7 @@ class Clients:
         while not self.stopped.is_set():
             number += 1
             if connection is None:
-                connection = http.client.HTTPConnection(*FRONT.split(":"), timeout=30)
+                connection = http.client.HTTPConnection(*FRONT.split(":"), timeout=self.patience)
             begin, phase = time.monotonic(), self.phase
             why = self._ask(connection, f"{client}-{number}", [client, number])
             with self.lock:
@@ -223,9 +227,9 @@ def phases(servers, clients, seconds):
     time.sleep(seconds / 4)
 
 
-def at_random(servers, clients, seconds):
+def at_random(servers, clients, seconds, requests):
     clients.phase, end = "at random", time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end and (requests == 0 or len(clients.answered) < requests):
         server, pause = random.choice(servers), random.uniform(0.1, 3)
         fault = random.choice(["kill", "pause", "link", "end"])
         if fault == "kill":
@@ -264,6 +268,8 @@ def main():
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--phase", type=float, default=4)
     parser.add_argument("--random", type=float, default=0)
+    parser.add_argument("--requests", type=int, default=0)
+    parser.add_argument("--patience", type=float, default=30)
     args = parser.parse_args()
     enter_namespaces()
     command = args.server or f"{shlex.quote(sys.executable)} {shlex.quote(os.path.join(HERE, 'stand_in.py'))}"
@@ -273,18 +279,18 @@ def main():
     run("ip link set br0 up")
     with tempfile.TemporaryDirectory() as folder:
         models = models_in(folder, args.relayc if args.server else None)
-        servers = [Server(i + 1, command, models) for i in range(SERVERS)]
+        servers = [Server(i + 1, command, models, args.patience) for i in range(SERVERS)]
         for server in servers:
             server.start()
         environment = {**os.environ, "RELAYVM_LISTEN": FRONT, "RELAYVM_STATS": STATS, "RELAYVM_TIMEOUT": f"{TIMEOUT}s",
                        **{f"VMSERVE{s.number}": f"10.77.0.{s.number}:8000" for s in servers}}
         proxy = subprocess.Popen(["haproxy", "-db", "-q", "-f", os.path.join(HERE, "haproxy.cfg")], env=environment)
         servers[0].wait_for_proxy()
-        clients = Clients(args.clients)
+        clients = Clients(args.clients, args.patience)
         try:
             phases(servers, clients, args.phase)
             if args.random > 0:
-                at_random(servers, clients, args.random)
+                at_random(servers, clients, args.random, args.requests)
         finally:
             clients.stop()
         if proxy.poll() is not None:
