@@ -22,6 +22,7 @@
 #include "compiler/transforms/simplify/fold_constants.h"
 #include "compiler/transforms/simplify/inline.h"
 #include "compiler/transforms/simplify/propagate_constants.h"
+#include "compiler/transforms/simplify/resolve_aliases.h"
 #include "compiler/transforms/simplify/resolve_shapes.h"
 #include "compiler/transforms/simplify/share_constants.h"
 #include "compiler/transforms/simplify/simplify_inference.h"
@@ -89,8 +90,9 @@ const std::vector<Pass>& CompilerPasses() {
        .description = "functions are specialised for constant arguments"},
       {.name = "ResolveAliases",
        .run = Pure(ir::ResolveAliases),
-       .needs = {},
-       .description = "a variable that is another one is replaced by it"},
+       .drops = {},
+       .description =
+           "a variable that is another one, or a field of a tuple made before, is replaced by it"},
       {.name = "ResolveShapes",
        .run = Pure(ir::ResolveShapes),
        .gives = {kShapesResolved},
@@ -299,6 +301,8 @@ constexpr PipelineStep kSteps[] = {
     {"ChooseRegions", 0},
     {"LowerRegions", 0},
     {"SimplifyInference", 1},
+    // A variable that only stands for another one would keep rules and fusion from its value.
+    {"ResolveAliases", 1},
     {"SpaceToDepthConvolutions", 1},
     {"ConvertLayout", 0},
     {"TransposedConvolutions", 1},
@@ -320,6 +324,7 @@ constexpr PipelineStep kSteps[] = {
     {"PackWeights", 1},
     // Types made anew may know more shapes.
     {"ResolveShapes", 1},
+    {"ResolveAliases", 1},
     {"EliminateDeadCode", 1},
     // Types are final.
     {"DropShapeOperands", 0},

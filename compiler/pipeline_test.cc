@@ -81,6 +81,33 @@ TEST_CASE("order: what later passes rely on comes first") {
   }
 }
 
+TEST_CASE("a variable that only stands for another one keeps nothing from its kernel") {
+  // Of conv, what keeps the number of a result's fields, or nothing but its operand.
+  const char* const kBetween[] = {
+      "%1 = nn.batch_norm(%0, ones(shape=[8]), ones(shape=[8]), zeros(shape=[8]), "
+      "ones(shape=[8])); %2 = %1.0;",
+      "%1 = nn.dropout(%0); %2 = %1.0;",
+      "%1 = (%0, %x); %2 = %1.0;",
+      "%2 = copy(%0);",
+      "%2 = reshape(%0, newshape=[1, 8, 6, 6]);",
+  };
+  for (const char* between : kBetween) {
+    CAPTURE(std::string(between));
+    const std::string text =
+        std::string("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(1, 8, 6, 6), float32], ") +
+        "%w: Tensor[(8, 8, 1, 1), float32]) { %0 = nn.conv2d(%x, %w, padding=[0, 0, 0, 0], " +
+        "channels=8, kernel_size=[1, 1]); " + between + " nn.relu(%2) }";
+    std::string printed;
+    PipelineOptions options;
+    options.print = [&](std::string_view after) { printed += after; };
+    options.print_ir_after = "FuseOps";
+    REQUIRE(RunPipeline(Parsed(text.c_str()), options).ok());
+    const size_t kernel = printed.find("Primitive=1");
+    REQUIRE_MESSAGE(kernel != std::string::npos, printed);
+    CHECK_MESSAGE(printed.find("nn.relu", kernel) < printed.find("})(", kernel), printed);
+  }
+}
+
 TEST_CASE("printing after a pass, by name or after all") {
   std::vector<std::string> printed;
   PipelineOptions options;

@@ -10,7 +10,7 @@
 #include "compiler/regions/merge_composite.h"
 #include "compiler/rules/replace.h"
 #include "compiler/transforms/simplify/dead_code.h"
-#include "compiler/transforms/simplify/propagate_constants.h"
+#include "compiler/transforms/simplify/resolve_aliases.h"
 #include "kernels/op/region_markers.h"
 
 namespace relayvm::regions {

@@ -9,7 +9,7 @@
 #include "compiler/ir/walk.h"
 #include "compiler/rules/replace.h"
 #include "compiler/transforms/simplify/dead_code.h"
-#include "compiler/transforms/simplify/propagate_constants.h"
+#include "compiler/transforms/simplify/resolve_aliases.h"
 
 namespace relayvm::regions {
 namespace {

@@ -16,7 +16,7 @@
 #include "compiler/rules/rule_pass.h"
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/simplify/fold_constants.h"
-#include "compiler/transforms/simplify/propagate_constants.h"
+#include "compiler/transforms/simplify/resolve_aliases.h"
 #include "compiler/transforms/simplify/simplify_inference.h"
 #include "compiler/typing/infer.h"
 #include "kernels/op/region_markers.h"
@@ -79,7 +79,7 @@ Result<ir::Module> Prepare(const ir::Module& m, const PassContext& context) {
                            rules::ApplyRulesIn(folded, rules::SimplifyRules(), context));
   // Tuples between operators would end regions. Values that nothing reads any more would have a
   // use, and be results of regions.
-  return ir::EliminateDeadCode(ir::ResolveFields(ruled));
+  return ir::EliminateDeadCode(ir::ResolveAliases(ruled));
 }
 
 Result<ir::Module> Merge(const ir::Module& m, const PassContext& context) {

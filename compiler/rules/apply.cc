@@ -8,7 +8,7 @@
 #include "compiler/rules/formula.h"
 #include "compiler/rules/match.h"
 #include "compiler/transforms/simplify/dead_code.h"
-#include "compiler/transforms/simplify/propagate_constants.h"
+#include "compiler/transforms/simplify/resolve_aliases.h"
 #include "compiler/typing/op_typing.h"
 
 namespace relayvm::rules {

@@ -11,48 +11,6 @@
 namespace relayvm::ir {
 namespace {
 
-// An alias may be looked through when it does not sharpen the type: constants always, variables
-// when no type is written.
-class AliasResolver final : public Substitution {
- public:
-  using Substitution::Substitution;
-
- private:
-  bool Consume(const Var* var, const Expr& value, Block&) override {
-    const auto* alias = value.As<AtomExpr>();
-    if (alias == nullptr) return false;
-    bool constant = std::holds_alternative<const Constant*>(alias->atom);
-    const Var* source = AsVar(alias->atom);
-    bool same =
-        source != nullptr &&
-        (var->type == nullptr || (source->type != nullptr && TypeEquals(var->type, source->type)));
-    if (!constant && !same) return false;
-    Map(var, alias->atom);
-    return true;
-  }
-};
-
-// Each tuple is made before its fields are read.
-class FieldResolver final : public Substitution {
- public:
-  using Substitution::Substitution;
-
- private:
-  bool Consume(const Var* var, const Expr& value, Block&) override {
-    if (const auto* tuple = value.As<MakeTuple>()) fields_[var->id] = tuple->fields;
-    const auto* get = value.As<TupleGet>();
-    const Var* of = get == nullptr ? nullptr : AsVar(get->tuple);
-    const auto at = of == nullptr ? fields_.end() : fields_.find(of->id);
-    if (at == fields_.end()) return false;
-    const Atom& field = at->second.at(get->index);
-    if (var->type == nullptr || !TypeEquals(var->type, AtomType(m_, field))) return false;
-    Map(var, field);
-    return true;
-  }
-
-  std::unordered_map<uint32_t, std::vector<Atom>> fields_;  // by Var::id
-};
-
 // What is known of a parameter: nothing yet, one constant, or several values.
 struct Knowledge {
   const Constant* constant = nullptr;
@@ -197,10 +155,6 @@ class Propagator {
 };
 
 }  // namespace
-
-Module ResolveFields(const Module& m) { return FieldResolver(m).Run(); }
-
-Module ResolveAliases(const Module& m) { return AliasResolver(m).Run(); }
 
 Module PropagateConstants(const Module& m) { return Propagator(m).Run(); }
 

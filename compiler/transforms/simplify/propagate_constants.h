@@ -3,19 +3,14 @@
 //
 // Weights bound to main reach the functions that main calls, loops included (a loop that hands its
 // own parameter on does not count as another value), so that they can be packed and folded.
-// Parameters that became constants leave the signature. Also resolves aliases (%x = %y). Runs
-// before types are inferred. Functions used as values, and the entry, keep their signature. Tested
-// by propagate_constants_test.cc.
+// Parameters that became constants leave the signature. Runs before types are inferred. Functions used
+// as values, and the entry, keep their signature. Tested by propagate_constants_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"
 
 namespace relayvm::ir {
 
-// Replaces every use of an alias by what it stands for, where the alias states no type of its own.
-Module ResolveAliases(const Module& m);
-// The same of fields of tuples that are made in the same function. Before and after: typed.
-Module ResolveFields(const Module& m);
 Module PropagateConstants(const Module& m);
 
 }  // namespace relayvm::ir
