@@ -38,7 +38,7 @@ DebugProgram Make(const PyModule& module, const std::string& entry) {
 }
 
 // What Python sees of a value inside a run: arrays, tuples, Adt; None for functions and references.
-py::object ObjectOf(const reference::Value& root, const DebugProgram& self) {
+py::object ResultOf(const reference::Value& root, const DebugProgram& self) {
   struct Frame {
     const reference::Data* data;
     py::list fields;
@@ -87,13 +87,13 @@ py::dict EventOf(const reference::ValueEvent& event, const DebugProgram& self) {
   const Status at = self.program->module().sources->Error(StatusCode::kInternal, event.span(), "");
   d["place"] = at.detail()->places.empty() ? py::dict() : PlaceOf(at.detail()->places[0]);
   d["summary"] = reference::SummaryText(event.value);
-  d["value"] = ObjectOf(event.value, self);
+  d["value"] = ResultOf(event.value, self);
   return d;
 }
 
 // `args` is no py::args, after which pybind11 lets nothing come by position.
-py::object Run(const DebugProgram& self, const py::tuple& args, const py::dict& kwargs,
-               const py::object& on_value) {
+py::object RunDebug(const DebugProgram& self, const py::tuple& args, const py::dict& kwargs,
+                    const py::object& on_value) {
   const std::shared_ptr<const Executable>& signature = self.program->signature();
   const ExportInfo& main = signature->program().exports.at(0);
   const std::vector<Value> inputs = InputsOf(signature->program(), main, args, kwargs);
@@ -129,7 +129,7 @@ py::object Run(const DebugProgram& self, const py::tuple& args, const py::dict& 
 void AddDebugExecutor(py::module_& m) {
   py::class_<DebugProgram>(m, "DebugProgram")
       .def(py::init(&Make))
-      .def("run", Run)
+      .def("run", RunDebug)
       .def("inputs",
            [](const DebugProgram& p) {
              return Describe(p.program->signature()->info().functions.at(0).inputs);

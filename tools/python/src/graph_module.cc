@@ -24,8 +24,8 @@ namespace py = pybind11;
 namespace relayvm::python {
 namespace {
 
-PyGraph Load(const std::string& folder, uint32_t num_threads, std::optional<size_t> memory_limit,
-             const std::shared_ptr<PyRuntime>& runtime) {
+PyGraph LoadGraph(const std::string& folder, uint32_t num_threads,
+                  std::optional<size_t> memory_limit, const std::shared_ptr<PyRuntime>& runtime) {
   GraphOptions options;
   if (runtime != nullptr) options.runtime = runtime->runtime();
   options.num_threads = num_threads;
@@ -99,7 +99,7 @@ struct Signals {
 };
 
 // `timeout`: seconds, or None.
-void Run(const PyGraph& g, const py::object& timeout) {
+void RunGraph(const PyGraph& g, const py::object& timeout) {
   GraphModule& module = Idle(g);
   module.set_timeout(Seconds(timeout, "timeout").value_or(std::chrono::nanoseconds(0)));
   Signals signals;
@@ -133,7 +133,7 @@ const ExportInfo& MainOf(const PyGraph& g) { return g.module->kernels()->program
 // As a function of a model: inputs by position and name, the result as the program gives it. Arrays
 // go in without a copy, for the time of the call. `timeout` is an option where no parameter has
 // that name.
-py::object Call(const PyGraph& g, const py::args& args, py::kwargs kwargs) {
+py::object CallGraph(const PyGraph& g, const py::args& args, py::kwargs kwargs) {
   const Program& program = g.module->kernels()->program();
   py::object timeout = py::none();
   const std::vector<std::string>& params = MainOf(g).param_names;
@@ -143,7 +143,7 @@ py::object Call(const PyGraph& g, const py::args& args, py::kwargs kwargs) {
   }
   const std::vector<Value> inputs = InputsOf(program, MainOf(g), args, kwargs);
   for (size_t i = 0; i < inputs.size(); ++i) ThrowIfError(Idle(g).SetInputZeroCopy(i, inputs[i]));
-  Run(g, timeout);
+  RunGraph(g, timeout);
   size_t output = 0;
   return FromValue(ResultOf(*g.module, MainOf(g).result, output), MainOf(g).result,
                    g.module->kernels());
@@ -197,7 +197,7 @@ py::list NodeTimes(const PyGraph& g) {
 
 void AddGraph(py::module_& m) {
   py::class_<PyGraph>(m, "Graph")
-      .def("__call__", Call)
+      .def("__call__", CallGraph)
       .def("set_input",
            [](const PyGraph& g, const py::object& key, const py::object& value) {
              const size_t index = IndexOf(*g.module, key);
@@ -209,7 +209,7 @@ void AddGraph(py::module_& m) {
              const size_t index = IndexOf(*g.module, key);
              ThrowIfError(Idle(g).SetInputZeroCopy(index, InputValue(*g.module, index, value)));
            })
-      .def("run", Run)
+      .def("run", RunGraph)
       .def("cancel", [](const PyGraph& g) { g.module->Cancel(); })
       .def("get_output", GetOutput)
       .def("copy_output", CopyOutput)
@@ -246,7 +246,7 @@ void AddGraph(py::module_& m) {
       .def("outputs", [](const PyGraph& g) {
         return Describe(g.module->kernels()->info().functions.at(0).outputs);
       });
-  m.def("load_graph", Load);
+  m.def("load_graph", LoadGraph);
 }
 
 }  // namespace relayvm::python

@@ -125,7 +125,7 @@ bool IsDirect(const NativeFunction& self) {
 }
 
 // `args` is no py::args, after which pybind11 lets nothing come by position.
-py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict& kwargs) {
+py::object RunNative(const NativeFunction& self, const py::tuple& args, const py::dict& kwargs) {
   const std::vector<Value> inputs = InputsOf(self.program->program(), self.info(), args, kwargs);
   vm::NativeOptions options;
   if (self.runtime != nullptr) options.runtime = self.runtime->runtime();
@@ -165,7 +165,7 @@ py::object MakeNative(const CompiledModel& model, const std::string& function,
 
 void AddNativeExecutor(py::module_& m) {
   py::class_<NativeFunction>(m, "NativeFunction")
-      .def("run", Run)
+      .def("run", RunNative)
       .def("inputs", [](const NativeFunction& f) { return Describe(f.signature().inputs); })
       .def("outputs", [](const NativeFunction& f) { return Describe(f.signature().outputs); });
 }
