@@ -14,12 +14,14 @@ EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.
 # The newest versions of symbols that a tag allows: glibc's minor version is the tag's own.
 CXX_LIMITS = [(27, "3.4.24"), (31, "3.4.28"), (34, "3.4.29"), (35, "3.4.30"), (39, "3.4.33")]
 
-# Packages whose code is compiled into the files, by wheel: their licences go with it.
+# Files of what is compiled into ours, by wheel: the licences of the packages that have them go with it. A name without a folder is g++'s own.
+EVERY_WHEEL = ["/usr/include/fmt/core.h", "/usr/include/boost/version.hpp", "/usr/include/flatbuffers/flatbuffers.h", "/usr/include/CLI/CLI.hpp",
+               "/usr/include/nlohmann/json.hpp"]
+INSIDE_LLVM = "/usr/lib/llvm-19/include/llvm/ADT/StringRef.h"
 INSIDE = {
-    "relayvm": ["libfmt-dev", "libboost1.74-dev", "libflatbuffers-dev", "libcli11-dev", "nlohmann-json3-dev"],
-    "relayvm-compiler": ["libfmt-dev", "libboost1.74-dev", "libflatbuffers-dev", "libcli11-dev", "nlohmann-json3-dev", "llvm-19-dev",
-                         "libonnx-dev", "zlib1g-dev", "gcc-12-base"],
-    "relayvm-serve": ["libfmt-dev", "libboost1.74-dev", "libflatbuffers-dev", "libcli11-dev", "nlohmann-json3-dev"],
+    "relayvm": EVERY_WHEEL,
+    "relayvm-compiler": [*EVERY_WHEEL, INSIDE_LLVM, "/usr/include/onnx/onnx_pb.h", "/usr/include/zlib.h", "libgcc.a"],
+    "relayvm-serve": EVERY_WHEEL,
 }
 
 
@@ -47,6 +49,8 @@ def found_at(path):
 
 
 def package_of(path):
+    if not os.path.isabs(path):
+        path = run("g++", f"-print-file-name={path}").strip()
     for name in (path, os.path.realpath(path), re.sub("^/usr", "", os.path.realpath(path))):
         done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
         if done.returncode == 0:
@@ -99,7 +103,7 @@ class Bundle:
         self.sources = {}  # soname: path
         for file in self.files:
             self.sources.update({k: v for k, v in found_at(file).items() if k not in self.own})
-        self.licences = {name: dict(map(licence_of, packages)) for name, packages in INSIDE.items()}
+        self.licences = {name: dict(licence_of(package_of(f)) for f in files) for name, files in INSIDE.items()}
 
     def wheel_of(self, file):
         return self.owner_of(str(file.relative_to(self.stage)))
@@ -138,7 +142,7 @@ class Bundle:
                     place.chmod(0o755)
                     places[wheel, name] = place
                     todo.append(place)
-                    licence, text = licence_of("llvm-19-dev" if name.startswith("libLLVM") else package_of(source))
+                    licence, text = licence_of(package_of(INSIDE_LLVM if name.startswith("libLLVM") else source))
                     if text not in self.licences[wheel].values():
                         self.licences[wheel][licence] = text
         return places

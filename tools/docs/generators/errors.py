@@ -1,6 +1,7 @@
 """Errors: each kind made by running a command that causes it, with its remedy."""
 import os
 import re
+import shlex
 import shutil
 import tempfile
 
@@ -14,6 +15,7 @@ PROGRAMS = {
                    "def @main(%n: int32) -> int32 { @f(%n) }\n"),
     "index.relay": "def @main(%x: Tensor[(?), float32], %i: Tensor[(?), int64]) {\n  take(%x, range_checked(%i, 0i64, 3i64))\n}\n",
     "relu.relay": "def @main(%x: Tensor[(2), float32]) {\n  nn.relu(%x)\n}\n",
+    "swish.relay": "def @main(%x: Tensor[(2), float32]) {\n  example.hardswish(%x)\n}\n",
     "names.relay": "def @main(%x: Tensor[(?), float32], %y: Tensor[(?), float32]) {\n  add(%x, %y)\n}\n",
 }
 PREPARE = """
@@ -25,6 +27,9 @@ relayc -q index.relay -o index.vmx
 relayc -q relu.relay --executor graph -o relu_graph
 relayc -q names.relay --shape 'x=(n)' --shape 'y=(n)' -o names.vmx
 head -c 1000 newton.vmx > short.vmx
+sed 's/return RELAYVM_KERNEL_OK;/return 7;/' operators/example_operators.c > failing.c
+cc -shared -fPIC -I "$TREE" failing.c -o libfailing.so
+relayc -q swish.relay --plugin ./libfailing.so -o swish.vmx
 printf '\\211PNG\\r\\n\\032\\n' > picture.png
 """
 # (title, command, exit code, code of a Status, what to do)
@@ -59,6 +64,13 @@ CASES = (
      "Raise `--stack-limit`, or write the recursion so that its call is the last thing that it does: such calls take no stack."),
     ("A run that takes too long", "vmrun newton.vmx --input 1000000xf32=2 --timeout 0.001", 3, "deadline exceeded",
      "Raise the timeout. The run ended in order; the program and the runtime can be used on."),
+    ("A run that is cancelled",
+     f"{PYTHON} -c 'import relayvm as rvm; g = rvm.load_graph(\"relu_graph\"); g.set_input(0, [1, 2]); g.cancel(); g.run()'", 1,
+     "cancelled", "Run it again if its result is still wanted. `cancel` ends the run in progress, from any thread, or else the next one."),
+    ("A kernel of your own that fails", "vmrun swish.vmx --plugin ./libfailing.so --input 2xf32=1", 3, "internal",
+     "Look for the code in the operator's kernel: it is none of those in `kernel_abi.h`, whose meaning is known "
+     "([an operator of your own](../howto/own_operator.md)). Where no kernel of yours is named, the fault is relayvm's: report it, with what "
+     "`relayvm doctor` prints."),
     ("A result that is not as expected", "vmrun newton.vmx --input newton_numbers.npy --expect newton_more.expected.npz", 4, "",
      "The message says where the first difference is and how large the largest is. `--rtol` and `--atol` set what is allowed."),
 )
@@ -73,7 +85,7 @@ CODES = (("invalid argument", "InvalidArgument", "a caller gave what does not fi
          ("failed precondition", "FailedPrecondition", "something else has to be done before, or a guard of the program did not hold: the message says what"),
          ("cancelled", "Cancelled", "the caller cancelled the run, or its scheduler ended: run it again if it is still wanted"),
          ("deadline exceeded", "DeadlineExceeded", "the run took longer than its deadline: raise it, or look where time goes (`--profile`)"),
-         ("internal", "InternalError", "a fault of relayvm: report it, with what `relayvm doctor` prints"))
+         ("internal", "InternalError", "a fault of relayvm, or of a kernel of your own: report it, with what `relayvm doctor` prints"))
 
 
 def pages(build):
@@ -99,13 +111,15 @@ exception. What follows was made by running the commands.
         for name, program in PROGRAMS.items():
             with open(os.path.join(copy, name), "w") as f:
                 f.write('#[version = "0.0.5"]\n' + program)
-        build.run(PREPARE, copy)
+        build.run(f"TREE={shlex.quote(build.tree)}\n{PREPARE}", copy)
         for title, command, status, kind, remedy in CASES:
             if command.startswith(PYTHON) and build.package is None:
                 continue
             got, said = build.run(command, copy, check=False)
             if got != status:
                 raise RuntimeError(f"errors.py: {command}: expected exit {status}, found {got}: {said}")
-            text += f"## {title}\n\n{block(command)}\n{block(said.replace(copy + '/', ''), 'output')}\n"
+            for folder_here in (copy, build.package or copy):
+                said = said.replace(folder_here + "/", "")
+            text += f"## {title}\n\n{block(command)}\n{block(said, 'output')}\n"
             text += f"Exit code {status}{f', {kind}' if kind else ''}. {remedy}\n\n"
     yield "reference/errors.md", text
