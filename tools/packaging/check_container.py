@@ -47,7 +47,7 @@ for line in stages[1].strip().splitlines():
 shutil.copy(model, root / "models" / "m" / "1" / "model.vmx")
 command = ["chroot", f"--userspec={user}", str(root), *entry, "--http-port", "18731", "--grpc-port", "0", "--metrics-port", "0"]
 server = subprocess.Popen(mounted(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env={"PATH": "/usr/bin:/bin", "HOME": "/var/cache/relayvm-server"})
+                          env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/var/cache/relayvm-server"})
 try:
     said = ""
     for line in server.stdout:

@@ -69,6 +69,7 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/vm ${CMAKE_BINARY_DIR}/vm/graph ${CMAKE_BINARY_DIR}/vm/aot
     ${CMAKE_BINARY_DIR}/compiler)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_COMPONENTS_ALL "")
 
@@ -89,10 +90,7 @@ macro(relayvm_deb component name section summary text)
   endif()
   install(FILES ${copyright} ${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian.gz DESTINATION share/doc/${name} COMPONENT ${component}
           EXCLUDE_FROM_ALL)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/debian/${name}.lintian-overrides)
-    install(FILES debian/${name}.lintian-overrides DESTINATION share/lintian/overrides COMPONENT ${component} RENAME ${name}
-            EXCLUDE_FROM_ALL)
-  endif()
+  install(FILES debian/lintian-overrides DESTINATION share/lintian/overrides COMPONENT ${component} RENAME ${name} EXCLUDE_FROM_ALL)
 endmacro()
 
 set(same "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")

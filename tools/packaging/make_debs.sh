@@ -22,6 +22,8 @@ for deb in "$work"/*.deb; do
     find "$work/tree/usr/share/man" -type f ! -name '*.gz' -exec gzip -9n {} +
     (cd "$work/tree" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
   fi
+  # CPack's scripts call ldconfig, which the trigger does already.
+  if [ -f "$work/tree/DEBIAN/triggers" ]; then rm -f "$work/tree/DEBIAN/postinst" "$work/tree/DEBIAN/postrm"; fi
   dpkg-deb --root-owner-group "$@" -b "$work/tree" "$out/$name" >"$work/log" || { cat "$work/log"; exit 1; }
   rm -rf "$work/tree"
 done
