@@ -13,6 +13,8 @@ FORMATS = {  # what relayc calls it: title and words of the page
     "mxnet": ("MXNet operators", "`net-symbol.json` with `net-0000.params`."),
     "keras": ("Keras layers", "Keras 2 and 3: `.keras`, `.h5`."),
 }
+# The folders of importers whose operators' dtypes are measured, on a page beside them.
+DTYPES = {"onnx": "onnx", "tensorflow": "tensorflow"}
 RELAY = r"""
 import json
 import relayvm as rvm
@@ -62,8 +64,8 @@ def pages(build):
         operators = re.findall(r"^\| ([\w.:]+) \|", rows, re.M)[1:]
         text = f"# {title}\n\n{index('supported ' + title, 'which operators are supported')}Made by `relayc --list-operators {name}`: {len(operators)} rows. {about}\n\n"
         text += "What is not supported is named all at once when a model is read, with its place in the model.\n\n"
-        if name == "onnx":
-            rows += "\n## Dtypes\n\n" + build.read("compiler/import/onnx/DTYPES.md").split("\n\n", 1)[1]
+        if name in DTYPES:
+            rows += "\n## Dtypes\n\n" + build.read(f"compiler/import/{DTYPES[name]}/DTYPES.md").split("\n\n", 1)[1]
         yield f"reference/operators_{name}.md", text + rows
     if build.package is None:
         yield "reference/relay_operators.md", "# Relay operators\n\nThis build has no Python package, which describes them.\n"
