@@ -270,6 +270,7 @@ Status Flags::Finish() {
   grpc.certificate_file = certificate;
   grpc.key_file = key;
   http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);
+  grpc.threads = http.threads;
   constexpr uint32_t kMaxSpin = 1'000'000;
   if (spin.value_or(0) > kMaxSpin) return invalid("--spin: expected 1000000 at the most");
   const bool is_alone = ReadMachineLimits().num_processors < 2;

@@ -60,15 +60,15 @@ std::vector<std::shared_ptr<Call>> CallList::All() const {
   return all;
 }
 
-Call* Call::Begin(CallEnvironment& environment, grpc::GenericCallbackServerContext* context) {
-  const auto call = std::make_shared<Call>(environment, context);
+Call* Call::Begin(CallEnvironment& environment, ServerCall& operations) {
+  const auto call = std::make_shared<Call>(environment, operations);
   const size_t open = environment.calls.Add(call.get());
   call->self_ = call;
   environment.begun.fetch_add(1, std::memory_order_relaxed);
   call->observed_.Begin(environment.options.observer, call->Metadata("traceparent"));
   if (call->observed_.has_trace()) {
     const Traceparent text = FormatTraceparent(call->observed_.trace());
-    context->AddInitialMetadata("traceparent", {text.data(), text.size()});
+    call->context_->AddInitialMetadata("traceparent", {text.data(), text.size()});
   }
   if (const auto refused = call->Admit(open)) {
     call->End(*refused);
@@ -87,7 +87,8 @@ std::string_view Call::Metadata(std::string_view name) const {
 
 std::optional<GrpcFailure> Call::Admit(size_t open_calls) {
   const GrpcOptions& options = environment_.options;
-  const bool is_probe = method_ == GrpcMethod::kServerLive || method_ == GrpcMethod::kServerReady;
+  const bool is_probe = method_ == GrpcMethod::kServerLive || method_ == GrpcMethod::kServerReady ||
+                        method_ == GrpcMethod::kHealthCheck || is_watch();
   if (!options.token.empty() && !is_probe && !HasToken(Metadata("authorization"), options.token))
     return GrpcFailure::Of(401, "expected metadata authorization: Bearer TOKEN");
   if (!method_) return GrpcFailure::Of(501, "there is no such method");
@@ -104,12 +105,13 @@ std::optional<GrpcFailure> Call::Admit(size_t open_calls) {
   return std::nullopt;
 }
 
-Call::Call(CallEnvironment& environment, grpc::GenericCallbackServerContext* context)
+Call::Call(CallEnvironment& environment, ServerCall& operations)
     : environment_(environment),
-      context_(context),
-      method_(FindGrpcMethod(context->method())),
-      call_(context->c_call()),
-      deadline_(AsSteady(context->deadline())) {
+      operations_(operations),
+      context_(&operations.context()),
+      method_(FindGrpcMethod(context_->method())),
+      call_(context_->c_call()),
+      deadline_(AsSteady(context_->deadline())) {
   grpc_call_ref(call_);
 }
 
@@ -142,13 +144,13 @@ void Call::End(const GrpcFailure& failure) {
   share_ = {};  // before the client can ask again
   // REST's Retry-After, as clients of gRPC know it.
   if (failure.is_passing()) context_->AddTrailingMetadata("grpc-retry-pushback-ms", "1000");
-  Finish(failure.status);
+  operations_.Finish(failure.status);
 }
 
 void Call::StartReading() {
   ForgetMessage();
   request_ = {};
-  if (Enter(Phase::kReading)) StartRead(&received_);
+  if (Enter(Phase::kReading)) operations_.StartRead(&received_);
 }
 
 void Call::OnReadDone(bool ok) {
@@ -205,6 +207,7 @@ Status Call::Unpack() {
 
 void Call::Handle() {
   if (method_ == GrpcMethod::kModelInfer || is_stream()) return Infer();
+  if (is_watch()) return Watch();
   environment_.service.Handle(*method_, received_,
                               [self = shared_from_this()](Result<grpc::ByteBuffer> answer) {
                                 // As it is where models are loaded alone.
@@ -212,6 +215,41 @@ void Call::Handle() {
                                   return self->Fail(GrpcFailure::Busy(answer.status().message()));
                                 self->FailOrAnswer(std::move(answer));
                               });
+}
+
+void Call::Watch() {
+  if (const auto asked = environment_.service.Health(received_); !asked.ok())
+    return Fail(GrpcFailure::Of(asked.status()));
+  {
+    const std::lock_guard lock(mutex_);
+    is_watching_ = true;
+  }
+  TellHealth();
+}
+
+void Call::TellHealth() {
+  const std::lock_guard lock(mutex_);
+  if (!is_watching_ || phase_ != Phase::kRunning) return;
+  const auto status = environment_.service.Health(received_);
+  if (!status.ok() || health_ == *status) return;
+  health_ = *status;
+  answer_ = WriteHealth(*status);
+  phase_ = Phase::kWriting;
+  late_at_ = Clock::now() + environment_.options.transfer_time;
+  // With the lock: nobody ends the call before the write is on its way.
+  operations_.StartWrite(answer_, {});
+}
+
+void Call::OnHealthTold(bool ok) {
+  bool ends = !ok;
+  {
+    const std::lock_guard lock(mutex_);
+    ends = ends || has_left_ || must_end_;
+    late_at_ = Clock::time_point::max();
+    if (phase_ == Phase::kWriting) phase_ = Phase::kRunning;
+  }
+  if (ends) return End(ok ? GrpcFailure::Draining() : GrpcFailure::Of(499, ""));
+  TellHealth();  // what has changed meanwhile
 }
 
 Result<Call::Clock::time_point> Call::DeadlineOf(const InferRequest& request) const {
@@ -271,11 +309,14 @@ void Call::SetCancel(uint64_t run, Dispatcher::Cancel cancel) {
 
 void Call::OnCancel() {
   Dispatcher::Cancel cancel;
+  bool ends = false;
   {
     const std::lock_guard lock(mutex_);
     has_left_ = true;
     cancel = std::move(cancel_);
+    ends = is_watching_ && phase_ == Phase::kRunning;
   }
+  if (ends) return End(GrpcFailure::Of(499, ""));
   cancel.Cancel();  // may answer here
 }
 
@@ -311,12 +352,13 @@ void Call::Answer(grpc::ByteBuffer answer) {
   } else {
     how.set_no_compression();
   }
-  if (is_stream()) return StartWrite(&answer_, how);
+  if (is_stream()) return operations_.StartWrite(answer_, how);
   share_ = {};  // before the client can ask again
-  StartWriteAndFinish(&answer_, how, grpc::Status::OK);
+  operations_.StartWriteAndFinish(answer_, how);
 }
 
 void Call::OnWriteDone(bool ok) {
+  if (is_watch()) return OnHealthTold(ok);
   Tell(stream_observed_, ok ? request_.code : 499);
   request_ = {};
   answer_.Clear();
@@ -374,12 +416,15 @@ void Call::EndIfLate(Clock::time_point now) {
 void Call::EndIfIdle() {
   {
     const std::lock_guard lock(mutex_);
-    if (phase_ != Phase::kReading || !is_stream()) return;
+    must_end_ = true;
+    const bool is_idle =
+        is_watching_ ? phase_ == Phase::kRunning : is_stream() && phase_ == Phase::kReading;
+    if (!is_idle) return;
     phase_ = Phase::kEnded;
   }
   const GrpcFailure ends = GrpcFailure::Draining();
   end_code_ = ends.http_code;
-  Finish(ends.status);
+  operations_.Finish(ends.status);
 }
 
 }  // namespace relayvm::serve

@@ -1,11 +1,11 @@
 // Call: one call of a method, from its headers to its status; and CallList, all that are open.
 //
 //   kReading ─→ kRunning ─→ kWriting ─→ kEnded       ModelStreamInfer: back to kReading
+//                                                    Watch of health: back to kRunning
 //
 // Whoever takes a call into kEnded, and nobody else, finishes it. Tested by grpc_server_test.cc.
 #pragma once
 
-#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
@@ -20,6 +20,7 @@
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/grpc/grpc_server.h"
 #include "tools/serve/grpc/message.h"
+#include "tools/serve/grpc/server_call.h"
 #include "tools/serve/grpc/service.h"
 #include "tools/serve/repository.h"
 #include "tools/serve/telemetry.h"
@@ -58,15 +59,14 @@ struct CallEnvironment {
   std::atomic<uint64_t> begun{0}, refused{0}, timeouts{0};
 };
 
-class Call final : public grpc::ServerGenericBidiReactor,
-                   public std::enable_shared_from_this<Call> {
+class Call final : public CallHandler, public std::enable_shared_from_this<Call> {
  public:
   using Clock = std::chrono::steady_clock;
 
   // Lives until gRPC is done with it, and its run has ended.
-  static Call* Begin(CallEnvironment& environment, grpc::GenericCallbackServerContext* context);
-  Call(CallEnvironment& environment, grpc::GenericCallbackServerContext* context);
-  ~Call() override;
+  static Call* Begin(CallEnvironment& environment, ServerCall& operations);
+  Call(CallEnvironment& environment, ServerCall& operations);
+  ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -74,18 +74,19 @@ class Call final : public grpc::ServerGenericBidiReactor,
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override;
-  // gRPC would wake a thread for each OnDone and OnCancel: they are short.
-  bool InternalInlineable() override { return true; }
 
   // Ends it where the client has taken too long.
   void EndIfLate(Clock::time_point now);
-  // Ends a stream that waits for a request.
+  // Ends a stream that waits for a request, and one of health.
   void EndIfIdle();
+  // One that watches health is told of a change.
+  void TellHealth();
 
  private:
   friend class CallList;
   enum class Phase : uint8_t { kReading, kRunning, kWriting, kEnded };
 
+  bool is_watch() const { return method_ == GrpcMethod::kHealthWatch; }
   bool is_stream() const { return method_ == GrpcMethod::kModelStreamInfer; }
   // Whether it may go on; else why not.
   std::optional<GrpcFailure> Admit(size_t open_calls);
@@ -96,6 +97,8 @@ class Call final : public grpc::ServerGenericBidiReactor,
   void HandleSoon();
   Status Unpack();
   void Handle();
+  void Watch();
+  void OnHealthTold(bool ok);
   void Infer();
   Status ReadRequest(InferRequest* request, InferOptions* options);
   Result<Clock::time_point> DeadlineOf(const InferRequest& request) const;
@@ -113,7 +116,8 @@ class Call final : public grpc::ServerGenericBidiReactor,
   int CodeAtEnd();
 
   CallEnvironment& environment_;
-  grpc::GenericCallbackServerContext* const context_;  // until OnDone returns
+  ServerCall& operations_;                     // until OnDone returns
+  grpc::GenericServerContext* const context_;  // its
   const std::optional<GrpcMethod> method_;
   grpc_call* const call_;  // counted
   ClientShares::Share share_;
@@ -142,6 +146,9 @@ class Call final : public grpc::ServerGenericBidiReactor,
   Dispatcher::Cancel cancel_;
   uint64_t run_ = 0;
   bool has_left_ = false;
+  bool is_watching_ = false;
+  bool must_end_ = false;               // a watch, behind what is written
+  std::optional<HealthStatus> health_;  // of a watch: what it was told last
 };
 
 }  // namespace relayvm::serve

@@ -5,7 +5,6 @@
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 
 #include <algorithm>
@@ -44,24 +43,19 @@ Result<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(const GrpcOptions
 
 }  // namespace
 
-struct GrpcServer::Impl : grpc::CallbackGenericService {
+struct GrpcServer::Impl {
   Impl(const GrpcOptions& options, Repository& repository, Dispatcher& dispatcher)
       : environment(options, repository, dispatcher) {}
 
-  grpc::ServerGenericBidiReactor* CreateReactor(
-      grpc::GenericCallbackServerContext* context) override {
-    return Call::Begin(environment, context);
-  }
-
-  // grpc.health.v1, or null.
-  grpc::HealthCheckServiceInterface* health() const {
-    return server == nullptr ? nullptr : server->GetHealthCheckService();
+  void TellHealth() const {
+    for (const auto& call : environment.calls.All()) call->TellHealth();
   }
   void SetLimits(grpc::ServerBuilder& builder) const;
   void Watch();
   void StopWatching();
 
   CallEnvironment environment;
+  CallQueues queues{[this](ServerCall& call) { return Call::Begin(environment, call); }};
   std::unique_ptr<Listener> listener;
   std::unique_ptr<grpc::Server> server;
   std::mutex mutex;
@@ -135,8 +129,6 @@ Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
   if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
   // Debian's Abseil looks for cycles at each lock that gRPC takes.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // Kubernetes asks by grpc.health.v1.
-  grpc::EnableDefaultHealthCheckService(true);
   RELAYVM_ASSIGN_OR_RETURN(impl_->listener, Listener::Open(host, port));
   grpc::ServerBuilder builder;
   using External = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -144,11 +136,10 @@ Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
   auto acceptor = builder.experimental().AddExternalConnectionAcceptor(External::FROM_FD,
                                                                        std::move(credentials));
   impl_->SetLimits(builder);
-  builder.RegisterCallbackGenericService(impl_.get());
+  impl_->queues.Register(builder, impl_->environment.options.threads);
   impl_->server = builder.BuildAndStart();
   if (impl_->server == nullptr) return Status(StatusCode::kInternal, "gRPC does not start");
-  if (auto* health = impl_->health())
-    health->SetServingStatus(impl_->environment.repository.is_loaded());
+  impl_->queues.Start();
   impl_->listener->Start(
       impl_->environment.options.max_connections,
       [acceptor = std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor>(
@@ -161,14 +152,11 @@ Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
   return impl_->listener->port();
 }
 
-void GrpcServer::SetReady() {
-  if (auto* health = impl_->health()) health->SetServingStatus(true);
-}
+void GrpcServer::SetReady() { impl_->TellHealth(); }
 
 void GrpcServer::SetDraining() {
   impl_->environment.service.SetDraining();
-  // For good: a repository that is loaded only now changes nothing.
-  if (auto* health = impl_->health()) health->Shutdown();
+  impl_->TellHealth();
 }
 
 void GrpcServer::Drain(Clock::time_point deadline) {
@@ -178,6 +166,7 @@ void GrpcServer::Drain(Clock::time_point deadline) {
   for (const auto& call : impl_->environment.calls.All()) call->EndIfIdle();
   const auto left = std::max(deadline - Clock::now(), Clock::duration(0));
   impl_->server->Shutdown(std::chrono::system_clock::now() + left);
+  impl_->queues.Stop();
 }
 
 GrpcStats GrpcServer::stats() const {

@@ -1,8 +1,8 @@
 // GrpcServer: the Open Inference Protocol by gRPC (inference.proto), with bounds on all that a
 // stranger can send, hold or delay.
 //
-// All of it is in grpc++'s callback API; calls are read, run and answered on its threads and on the
-// dispatcher's workers. A call is refused before its message is received where there are too many,
+// Calls are read, run and answered on threads of their own (server_call.h) and on the dispatcher's
+// workers. A call is refused before its message is received where there are too many,
 // and ended where its message does not come or its answer is not taken. A call's deadline is its
 // request's, and a client that goes cancels its run. Messages may be compressed: what they come to
 // is what is bounded, and their answers are compressed where that makes them smaller. With a token,
@@ -35,6 +35,7 @@ struct GrpcOptions {
   // Calls of one address (of IPv6, its first 64 bits) at a time; above that, RESOURCE_EXHAUSTED.
   // 0: no limit.
   size_t max_client_calls = 0;
+  uint32_t threads = 2;
   uint32_t max_streams = 256;  // calls of one connection at a time; more wait in the client
   // For a call's message to come, or its answer to be taken: this, and a second for each so many
   // bytes that the answer has, and the message may have.

@@ -228,13 +228,16 @@ TEST_CASE("statistics are of each version that is served, and of each size of ba
 // What grpc.health.v1 tells whoever watches the server: 1 SERVING, 2 NOT_SERVING.
 class HealthWatch {
  public:
-  explicit HealthWatch(uint16_t port) : stub_(NewChannel(port)) {
+  explicit HealthWatch(uint16_t port, const std::string& service = "") : stub_(NewChannel(port)) {
     context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
     call_ = stub_.PrepareCall(&context_, "/grpc.health.v1.Health/Watch", &queue_);
     call_->StartCall(this);
     Wait();
-    const grpc::Slice any_service;
-    call_->WriteLast(grpc::ByteBuffer(&any_service, 1), {}, this);
+    std::string request;
+    if (!service.empty())
+      request = "\x0a" + std::string(1, static_cast<char>(service.size())) + service;
+    const grpc::Slice bytes(request);
+    call_->WriteLast(grpc::ByteBuffer(&bytes, 1), {}, this);
     Wait();
   }
   ~HealthWatch() {
@@ -279,10 +282,18 @@ TEST_CASE("health is as ready as the repository, and whoever watches it is told"
   (*repository)->Start([&] { server.SetReady(); });
   CHECK(watch.Next() == 1);
   CHECK(HealthWatch(port).Next() == 1);
+  CHECK(HealthWatch(port, "inference.GRPCInferenceService").Next() == 1);
+  HealthWatch unknown(port, "none");
+  CHECK(unknown.Next() == 3);
   server.SetDraining();
   CHECK(watch.Next() == 2);
   server.SetReady();  // of a load that ends while it drains
   CHECK(HealthWatch(port).Next() == 2);
+  CHECK(Eventually([&] { return server.stats().open_calls == 2; }));
+  server.Drain(std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  CHECK(server.stats().open_calls == 0);
+  CHECK(watch.Next() == -1);
+  CHECK(unknown.Next() == -1);
 
   GrpcServer later({}, **repository, *dispatcher);  // all is loaded
   CHECK(HealthWatch(*later.Start("127.0.0.1", 0)).Next() == 1);

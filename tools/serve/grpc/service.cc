@@ -1,9 +1,12 @@
 #include "tools/serve/grpc/service.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 #include <utility>
 
+#include "tools/serve/grpc/health.pb.h"
 #include "tools/serve/grpc/inference.pb.h"
 #include "tools/serve/grpc/message.h"
 #include "tools/serve/routes.h"
@@ -12,11 +15,23 @@ namespace relayvm::serve {
 namespace {
 
 // By GrpcMethod.
-constexpr std::array<std::string_view, 12> kMethods = {
-    "ServerLive",      "ServerReady",     "ModelReady",          "ServerMetadata",
-    "ModelMetadata",   "ModelInfer",      "ModelStreamInfer",    "ModelConfig",
-    "ModelStatistics", "RepositoryIndex", "RepositoryModelLoad", "RepositoryModelUnload"};
-static_assert(static_cast<size_t>(GrpcMethod::kRepositoryModelUnload) + 1 == kMethods.size());
+constexpr std::string_view kService = "inference.GRPCInferenceService";
+constexpr std::string_view kHealth = "grpc.health.v1.Health";
+constexpr std::array<std::string_view, 14> kMethods = {"ServerLive",
+                                                       "ServerReady",
+                                                       "ModelReady",
+                                                       "ServerMetadata",
+                                                       "ModelMetadata",
+                                                       "ModelInfer",
+                                                       "ModelStreamInfer",
+                                                       "ModelConfig",
+                                                       "ModelStatistics",
+                                                       "RepositoryIndex",
+                                                       "RepositoryModelLoad",
+                                                       "RepositoryModelUnload",
+                                                       "Check",
+                                                       "Watch"};
+static_assert(static_cast<size_t>(GrpcMethod::kHealthWatch) + 1 == kMethods.size());
 
 // A status is metadata, of which clients take 8 KiB; percent-encoding makes 3 bytes of one.
 constexpr size_t kMaxText = 2000;
@@ -120,11 +135,15 @@ grpc::Status StatusWith(grpc::StatusCode code, std::string_view text) {
 }  // namespace
 
 std::optional<GrpcMethod> FindGrpcMethod(std::string_view path) {
-  constexpr std::string_view kService = "/inference.GRPCInferenceService/";
-  if (!path.starts_with(kService)) return std::nullopt;
-  path.remove_prefix(kService.size());
+  const size_t end = path.rfind('/');
+  if (end == std::string_view::npos || !path.starts_with('/') || end == 0) return std::nullopt;
+  const std::string_view service = path.substr(1, end - 1), name = path.substr(end + 1);
   for (size_t i = 0; i < kMethods.size(); ++i) {
-    if (kMethods[i] == path) return static_cast<GrpcMethod>(i);
+    const auto method = static_cast<GrpcMethod>(i);
+    if (kMethods[i] == name)
+      return service == (method < GrpcMethod::kHealthCheck ? kService : kHealth)
+                 ? std::optional(method)
+                 : std::nullopt;
   }
   return std::nullopt;
 }
@@ -143,6 +162,13 @@ GrpcFailure GrpcFailure::Busy(std::string_view text) {
 
 GrpcFailure GrpcFailure::Draining() {
   return {503, {grpc::StatusCode::UNAVAILABLE, "the server ends"}};
+}
+
+grpc::ByteBuffer WriteHealth(HealthStatus status) {
+  using Answer = grpc::health::v1::HealthCheckResponse;
+  Answer answer;
+  answer.set_status(static_cast<Answer::ServingStatus>(status));
+  return WriteMessage(answer);
 }
 
 void GrpcService::Handle(GrpcMethod method, const grpc::ByteBuffer& request, const Done& done) {
@@ -182,6 +208,9 @@ Result<grpc::ByteBuffer> GrpcService::Answer(GrpcMethod method,
       return ModelStatistics(request);
     case GrpcMethod::kRepositoryIndex:
       return RepositoryIndex(request);
+    case GrpcMethod::kHealthCheck:
+      return HealthCheck(request);
+    case GrpcMethod::kHealthWatch:
     case GrpcMethod::kModelInfer:
     case GrpcMethod::kModelStreamInfer:
     case GrpcMethod::kRepositoryModelLoad:
@@ -189,6 +218,21 @@ Result<grpc::ByteBuffer> GrpcService::Answer(GrpcMethod method,
       break;
   }
   return Status(StatusCode::kInternal, "no such method here");
+}
+
+Result<HealthStatus> GrpcService::Health(const grpc::ByteBuffer& bytes) const {
+  grpc::health::v1::HealthCheckRequest request;
+  RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  if (!request.service().empty() && request.service() != kService)
+    return HealthStatus::kServiceUnknown;
+  return !draining_ && repository_.is_loaded() ? HealthStatus::kServing : HealthStatus::kNotServing;
+}
+
+Result<grpc::ByteBuffer> GrpcService::HealthCheck(const grpc::ByteBuffer& request) const {
+  RELAYVM_ASSIGN_OR_RETURN(const HealthStatus status, Health(request));
+  if (status == HealthStatus::kServiceUnknown)
+    return Status(StatusCode::kNotFound, fmt::format("there is no service but {}", kService));
+  return WriteHealth(status);
 }
 
 Result<grpc::ByteBuffer> GrpcService::ModelReady(const grpc::ByteBuffer& bytes) const {

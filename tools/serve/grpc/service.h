@@ -28,8 +28,10 @@ enum class GrpcMethod : uint8_t {
   kRepositoryIndex,
   kRepositoryModelLoad,
   kRepositoryModelUnload,
+  kHealthCheck,  // of grpc.health.v1
+  kHealthWatch,
 };
-// By its path: "/inference.GRPCInferenceService/ServerLive".
+// By its path: "/inference.GRPCInferenceService/ServerLive", "/grpc.health.v1.Health/Check".
 std::optional<GrpcMethod> FindGrpcMethod(std::string_view path);
 
 // How a failure is told: by REST's code, which counts and logs have, and by gRPC's, with a message
@@ -53,20 +55,27 @@ struct GrpcFailure {
   grpc::Status status;
 };
 
+// As grpc.health.v1 numbers it.
+enum class HealthStatus : uint8_t { kServing = 1, kNotServing = 2, kServiceUnknown = 3 };
+grpc::ByteBuffer WriteHealth(HealthStatus status);
+
 class GrpcService {
  public:
   using Done = std::function<void(Result<grpc::ByteBuffer>)>;
 
   explicit GrpcService(Repository& repository) : repository_(repository) {}
 
-  // REQUIRES: no inference. `done` is called once, before this returns or on the repository's
-  // thread.
+  // REQUIRES: neither an inference nor kHealthWatch. `done` is called once, before this returns or
+  // on the repository's thread.
   void Handle(GrpcMethod method, const grpc::ByteBuffer& request, const Done& done);
+  // What kHealthWatch tells of the service that `request` names; kInvalidArgument.
+  Result<HealthStatus> Health(const grpc::ByteBuffer& request) const;
   void SetDraining() { draining_ = true; }
   bool draining() const { return draining_; }
 
  private:
   Result<grpc::ByteBuffer> Answer(GrpcMethod method, const grpc::ByteBuffer& request) const;
+  Result<grpc::ByteBuffer> HealthCheck(const grpc::ByteBuffer& request) const;
   Result<grpc::ByteBuffer> ModelReady(const grpc::ByteBuffer& request) const;
   Result<grpc::ByteBuffer> ModelMetadata(const grpc::ByteBuffer& request) const;
   Result<grpc::ByteBuffer> ModelConfig(const grpc::ByteBuffer& request) const;
