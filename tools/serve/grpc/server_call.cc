@@ -21,20 +21,24 @@ ServerCall::~ServerCall() {
 }
 
 void ServerCall::StartRead(grpc::ByteBuffer* message) {
-  pending_.fetch_add(1, std::memory_order_relaxed);
+  Expect();
   stream_.Read(message, &read_);
 }
 
 void ServerCall::StartWrite(const grpc::ByteBuffer& message, grpc::WriteOptions options) {
-  pending_.fetch_add(1, std::memory_order_relaxed);
+  Expect();
   stream_.Write(message, options, &written_);
 }
 
 void ServerCall::StartWriteAndFinish(const grpc::ByteBuffer& message, grpc::WriteOptions options) {
+  Expect();
   stream_.WriteAndFinish(message, options, grpc::Status::OK, &finished_);
 }
 
-void ServerCall::Finish(const grpc::Status& status) { stream_.Finish(status, &finished_); }
+void ServerCall::Finish(const grpc::Status& status) {
+  Expect();
+  stream_.Finish(status, &finished_);
+}
 
 void ServerCall::OnBegun(bool ok) {
   if (!ok) {  // the server shuts down, and nothing else comes
@@ -56,15 +60,17 @@ void ServerCall::OnWriteDone(bool ok) {
   Release();
 }
 
-void ServerCall::OnFinished(bool /*ok*/) { Release(); }
+void ServerCall::OnFinished(bool /*ok*/) { Release(2); }  // and nothing more is started
 
 void ServerCall::OnEnded(bool /*ok*/) {
   if (context_.IsCancelled()) handler_->OnCancel();
   Release();
 }
 
-void ServerCall::Release() {
-  if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void ServerCall::Expect() { pending_.fetch_add(1, std::memory_order_release); }
+
+void ServerCall::Release(int events) {
+  if (pending_.fetch_sub(events, std::memory_order_acq_rel) != events) return;
   handler_->OnDone();
   delete this;
 }

@@ -53,7 +53,10 @@ class ServerCall {
   friend class CallQueues;
   // What a queue gives back: an event of a call.
   struct Event {
-    void Tell(bool ok) { (call->*handle)(ok); }
+    void Tell(bool ok) {
+      static_cast<void>(call->pending_.load(std::memory_order_acquire));
+      (call->*handle)(ok);
+    }
     ServerCall* call;
     void (ServerCall::*handle)(bool ok);
   };
@@ -65,7 +68,8 @@ class ServerCall {
   void OnWriteDone(bool ok);
   void OnFinished(bool ok);
   void OnEnded(bool ok);
-  void Release();
+  void Expect();
+  void Release(int events = 1);
 
   CallQueues& queues_;
   grpc::ServerCompletionQueue& queue_;
@@ -77,7 +81,8 @@ class ServerCall {
   Event written_{this, &ServerCall::OnWriteDone};
   Event finished_{this, &ServerCall::OnFinished};
   Event ended_{this, &ServerCall::OnEnded};
-  // Events that are to come: it is finished once, and ends once.
+  // Events that are to come: its end, those of what was started, and one until it is finished. What
+  // was done before one was started, its handler sees: gRPC sees to it, and so does this.
   std::atomic<int> pending_{2};
 };
 
