@@ -7,11 +7,16 @@
 A ratio is vmserve's over the peer's: above 1 in requests a second, below 1 in time, vmserve is ahead. With --bound, each --peer (several: as
 many forms of the peer) is searched for the highest rate at which the bound holds, as vmserve is, one after the other; a bound of 3x is of the peer's latency of a
 request alone (the shortest of its forms), the same time for both.
+
+Where h2load (Debian's nghttp2-client) is, it asks vmserve by gRPC too, beside the peer's binary form: FastAPI has no gRPC. Inputs are JSON arrays.
 """
 import argparse
+import json
 import os
 import re
+import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -49,6 +54,60 @@ def bench(arguments, port, name, *more):
 def row(text):
     words = text.splitlines()[-1].split()
     return float(words[1]), float(words[2]), float(words[4])
+
+
+# --- gRPC ---
+
+PACKED = {"FP32": "f", "FP64": "d", "INT64": "q", "INT32": "i"}
+
+
+def field(number, data):
+    """Of protobuf: bytes, fewer than 128."""
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def grpc_request(arguments, port, name):
+    """A ModelInferRequest with raw contents, in gRPC's frame."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/v2/models/{name}", timeout=30) as answer:
+        datatypes = {tensor["name"]: tensor["datatype"] for tensor in json.load(answer)["inputs"]}
+    message, raw = field(1, name.encode()), b""
+    for text in arguments.input:
+        key, _, value = text.partition("=")
+        numbers = json.loads(value)
+        tensor = field(1, key.encode()) + field(2, datatypes[key].encode()) + field(3, bytes([len(numbers)]))
+        message += field(5, tensor)
+        raw += field(7, struct.pack(f"<{len(numbers)}{PACKED[datatypes[key]]}", *numbers))
+    message += raw
+    return b"\0" + struct.pack(">I", len(message)) + message
+
+
+def answered(port, name):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        return int(re.search(rf'vmserve_requests_total{{model="{name}",code="200"}} (\d+)', answer.read().decode())[1])
+
+
+def bench_grpc(arguments, ports, body, name, connections):
+    before = answered(ports["metrics"], name)
+    done = subprocess.run(["h2load", "-D", str(max(1, round(arguments.duration))), "-c", str(connections), "-m", "1", "-d", body, "-H",
+                           "content-type: application/grpc", "-H", "te: trailers",
+                           f"http://127.0.0.1:{ports['grpc']}/inference.GRPCInferenceService/ModelInfer"], capture_output=True, text=True, check=True)
+    asked = int(re.search(r"(\d+) 2xx", done.stdout)[1])
+    if answered(ports["metrics"], name) - before < asked:  # a failure of gRPC is 200 of HTTP
+        sys.exit("not all of gRPC's requests were answered")
+    return float(re.search(r"([0-9.]+) req/s", done.stdout)[1])
+
+
+def compare_grpc(arguments, name, ports, theirs, folder):
+    body = os.path.join(folder, "request")
+    with open(body, "wb") as file:
+        file.write(grpc_request(arguments, ports["http"], name))
+    for connections in (1, arguments.connections):
+        mine, other = [], []
+        for _ in range(arguments.turns):
+            mine.append(bench_grpc(arguments, ports, body, name, connections))
+            other.append(row(bench(arguments, theirs, name, "--format", "binary", "--rate", "max", "--connections", str(connections)))[0])
+        what = "alone" if connections == 1 else f"{connections} connections"
+        print(f"{'grpc, ' + what + ', a second':36}{max(mine):12.3f}{max(other):12.3f}{max(mine) / max(other):8.2f}")
 
 
 def compare_at(arguments, name, ours, peers):
@@ -91,10 +150,10 @@ def main():
         vmx = os.path.join(folder, "model.vmx")
         subprocess.run([os.path.join(arguments.bin, "relayc"), path, "-q", "-o", vmx, *arguments.relayc], check=True)
         forms = arguments.peer or [""]
-        ours, metrics, *ports = [free_port() for _ in range(2 + len(forms))]
+        ours, metrics, grpc, *ports = [free_port() for _ in range(3 + len(forms))]
         here = os.path.dirname(os.path.abspath(__file__))
         servers = [subprocess.Popen([os.path.join(arguments.bin, "vmserve"), "--model", f"{name}={vmx}", "--http-port", str(ours),
-                                     "--metrics-port", str(metrics), *arguments.vmserve], stdout=subprocess.DEVNULL)]
+                                     "--metrics-port", str(metrics), "--grpc-port", str(grpc), *arguments.vmserve], stdout=subprocess.DEVNULL)]
         servers += [subprocess.Popen([arguments.python, os.path.join(here, "peer_fastapi.py"), f"{name}={path}", "--port", str(port), *form.split()])
                     for form, port in zip(forms, ports)]
         theirs = ports[0]
@@ -112,6 +171,8 @@ def main():
                         best = max if i == 0 else min
                         mine, other = (best(turn[side][i] for turn in rows) for side in (0, 1))
                         print(f"{form + ', ' + what + ', ' + unit:36}{mine:12.3f}{other:12.3f}{mine / other:8.2f}")
+            if shutil.which("h2load"):
+                compare_grpc(arguments, name, {"http": ours, "metrics": metrics, "grpc": grpc}, theirs, folder)
         finally:
             for server in servers:
                 server.terminate()
