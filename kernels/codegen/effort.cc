@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "kernels/codegen/contraction/estimate.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/quick.h"
 #include "kernels/op/cost.h"
 
 namespace relayvm::codegen {
@@ -27,17 +31,35 @@ double BytesOf(std::span<const te::Tensor> tensors, const SizeOfSymbol& sizes) {
 
 std::optional<int64_t> Nominal(uint32_t /*id*/) { return kNominalExtent; }
 
-double CyclesOf(const KernelPlan& plan, const Machine& machine) {
+double Limited(double cycles) {
+  return std::isfinite(cycles) ? std::clamp(cycles, kCall, kMostCycles) : kMostCycles;
+}
+
+double CyclesOf(const KernelPlan& plan, const Machine& machine, const SizeOfSymbol& sizes) {
   if (plan.contraction) {
-    const std::optional<KernelEstimate> known = EstimateContraction(*plan.contraction, Nominal);
-    if (known) return known->cycles;
+    const std::optional<KernelEstimate> known = EstimateContraction(*plan.contraction, sizes);
+    if (known) return Limited(known->cycles + kCall);
   }
   const KernelSpec& spec = plan.spec;
   const double lanes = static_cast<double>(machine.vector_bytes) / sizeof(float);
-  const double written = BytesOf(spec.outputs, Nominal);
+  const double written = BytesOf(spec.outputs, sizes);
   // What takes a little of a large input does not read all of it.
-  const double read = std::min(BytesOf(spec.inputs, Nominal), 4 * written);
-  return std::max(relayvm::WorkOf(spec.outputs, Nominal) / lanes, (read + written) / kNearBytes);
+  const double read = std::min(BytesOf(spec.inputs, sizes), 4 * written);
+  const double work = relayvm::WorkOf(spec.outputs, sizes);
+  return Limited(std::max(work / lanes, (read + written) / kNearBytes) + kCall);
+}
+
+// Of loops that are quick, more than others take: numbers are kept in memory, indices computed for
+// each element. Those of vectors are in vectors of the machine.
+double QuickCyclesOf(const KernelPlan& plan, const Machine& machine, const SizeOfSymbol& sizes) {
+  constexpr double kOperation = 4, kElement = 20;
+  double elements = 0;
+  for (const te::Tensor& t : plan.spec.outputs)
+    elements += static_cast<double>(ProductOf(t->shape).Evaluate(sizes).value_or(0));
+  const double cycles =
+      kOperation * relayvm::WorkOf(plan.spec.outputs, sizes) + kElement * elements;
+  const double lanes = static_cast<double>(machine.vector_bytes) / sizeof(float);
+  return QuickIsVectors(*plan.loops) ? cycles / lanes : cycles;
 }
 
 // Measured: loops over pixels have many pointers, those over a tile's rows one in each sum of K.
@@ -51,13 +73,65 @@ double LostBy(const KernelPlan& plan) {
   return std::min(kTile + kRow / static_cast<double>(std::max<int64_t>(depth, 1)), kDirect);
 }
 
+// What a program takes at least, where some symbols have a value and all others are 1.
+class LeastCycles {
+ public:
+  LeastCycles(std::span<const KernelPlan> plans, const Machine& machine) : machine_(machine) {
+    for (const KernelPlan& plan : plans) {
+      if (plan.symbols.empty()) {
+        always_ += CyclesOf(plan, machine, Nominal);
+      } else if (plan.contraction) {
+        open_.push_back(&plan);
+      } else {
+        always_ += kCall;  // the work of open loops is not counted: it takes long to find out
+      }
+    }
+  }
+
+  double With(const std::vector<uint32_t>& symbols, int64_t value) {
+    const auto [at, is_new] = known_.try_emplace({symbols, value}, always_);
+    if (!is_new) return at->second;
+    const auto sizes = [&](uint32_t id) {
+      return std::optional<int64_t>(std::ranges::find(symbols, id) != symbols.end() ? value : 1);
+    };
+    for (const KernelPlan* plan : open_) at->second += CyclesOf(*plan, machine_, sizes);
+    return at->second;
+  }
+
+ private:
+  const Machine& machine_;
+  double always_ = 0;
+  std::vector<const KernelPlan*> open_;
+  std::map<std::pair<std::vector<uint32_t>, int64_t>, double> known_;
+};
+
+// At worst its own symbols are large, and all that it has nothing to do with is small.
+double QuickLoss(const KernelPlan& plan, const Machine& machine, LeastCycles& program) {
+  constexpr int64_t kLarge = 1024;
+  std::vector<uint32_t> symbols;
+  for (const Dim& symbol : plan.symbols) symbols.push_back(symbol.symbol_id());
+  double worst = 0;
+  for (const int64_t value : {int64_t{1}, kLarge}) {
+    const double cycles =
+        QuickCyclesOf(plan, machine, [&](uint32_t) { return std::optional(value); });
+    worst = std::max(worst, cycles / program.With(symbols, value));
+  }
+  return worst;
+}
+
 }  // namespace
 
-KernelWeight WeightOf(const KernelPlan& plan, double runs, const Machine& machine) {
-  const double cycles = CyclesOf(plan, machine) + kCall;
-  return {.cycles = std::isfinite(cycles) ? std::clamp(cycles, kCall, kMostCycles) : kMostCycles,
-          .runs = runs,
-          .lost = LostBy(plan)};
+std::vector<KernelWeight> WeightsOf(std::span<const KernelPlan> plans, std::span<const double> runs,
+                                    const Machine& machine, bool may_be_quick) {
+  LeastCycles program(plans, machine);
+  std::vector<KernelWeight> weights;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    KernelWeight w{
+        .cycles = CyclesOf(plans[i], machine, Nominal), .runs = runs[i], .lost = LostBy(plans[i])};
+    if (may_be_quick && !plans[i].contraction) w.quick_lost = QuickLoss(plans[i], machine, program);
+    weights.push_back(w);
+  }
+  return weights;
 }
 
 std::vector<int> LevelsOf(std::span<const KernelWeight> weights, int highest) {
@@ -67,16 +141,20 @@ std::vector<int> LevelsOf(std::span<const KernelWeight> weights, int highest) {
   const double fewest = std::ranges::min(weights, {}, &KernelWeight::runs).runs;
   double total = 0;
   for (const KernelWeight& w : weights) total += w.cycles * fewest;
-  std::vector<size_t> order(weights.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto loss = [&](size_t i) { return weights[i].cycles * weights[i].runs * weights[i].lost; };
-  std::ranges::stable_sort(order, {}, loss);
-  double rest = kLeanLoss * total;
-  for (const size_t i : order) {
-    rest -= loss(i);
-    if (rest < 0) break;
-    levels[i] = 2;
-  }
+  // Those that lose least, as long as all of these lose no more than `most`.
+  const auto lower = [&](int level, double most, const std::function<double(size_t)>& loss) {
+    std::vector<size_t> order(weights.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, loss);
+    for (const size_t i : order) {
+      most -= loss(i);
+      if (!(most >= 0)) break;
+      levels[i] = level;
+    }
+  };
+  lower(2, kLeanLoss,
+        [&](size_t i) { return weights[i].cycles * weights[i].runs * weights[i].lost / total; });
+  lower(0, kQuickLoss, [&](size_t i) { return weights[i].quick_lost * weights[i].runs / fewest; });
   return levels;
 }
 

@@ -43,6 +43,17 @@ TEST_CASE("what may be a loop counts as often as it may run") {
   CHECK(LevelsOf(weights, 3) == std::vector<int>{3, 2});
 }
 
+TEST_CASE("what loses next to nothing is quick, as long as all of it is little") {
+  const std::vector<KernelWeight> weights = {
+      {.cycles = 1e6, .lost = 0.2},
+      {.cycles = 1e2, .lost = 0.01, .quick_lost = 0.004},
+      {.cycles = 1e2, .lost = 0.01, .quick_lost = 0.0005},
+      {.cycles = 1e2, .lost = 0.01, .quick_lost = 0.002},
+      {.cycles = 1e2, .runs = 30, .lost = 0.01, .quick_lost = 0.0005},  // as 0.015
+  };
+  CHECK(LevelsOf(weights, 3) == std::vector<int>{3, 2, 0, 0, 2});
+}
+
 KernelSpec Doubled(const char* name, Dim size) {
   KernelSpec spec{.name = name, .by_value = {false}};
   spec.inputs = {te::Placeholder("x", {std::move(size)}, DType::kFloat32, 0)};
@@ -69,10 +80,32 @@ TEST_CASE("a compiler chooses by the share of the time, where it is asked to") {
       levels[k.name] = k.opt_level;
     }
     // With what kernels share.
-    CHECK(levels["small_0"] == (by_share ? 2 : 3));
-    CHECK(levels["unknown_2"] == (by_share ? 2 : 3));
+    CHECK(levels["small_0"] == (by_share ? 0 : 3));
+    CHECK(levels["unknown_2"] == (by_share ? 0 : 3));
     CHECK(levels["large_1"] == 3);
   }
+}
+
+// The level of the kernel of n numbers beside one of `others`.
+int LevelBeside(const Dim& others, const KernelOptions& options) {
+  KernelCompiler compiler(options);
+  REQUIRE(compiler.Add(Doubled("open", Dim::Symbol(1, "n"))).ok());
+  REQUIRE(compiler.Add(Doubled("others", others)).ok());
+  const Result<KernelImage> image = compiler.Finish();
+  REQUIRE(image.ok());
+  for (const KernelTime& k : image->times.kernels) {
+    if (k.name == "open_0") return k.opt_level;
+  }
+  return -1;
+}
+
+TEST_CASE("what grows by itself is not quick, however large the rest may be") {
+  KernelOptions options{
+      .machine = MachineNamed("x86-64-v3"), .by_share = true, .time_kernels = true};
+  CHECK(LevelBeside(Dim(1 << 24), options) == 0);
+  CHECK(LevelBeside(Dim::Symbol(2, "m") * Dim(1 << 24), options) > 0);
+  options.batching = true;  // its bits are another one's
+  CHECK(LevelBeside(Dim(1 << 24), options) > 0);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "kernels/codegen/image_key.h"
 #include "kernels/codegen/immediates.h"
 #include "kernels/codegen/link.h"
+#include "kernels/codegen/quick.h"
 #include "kernels/codegen/spec_key.h"
 
 namespace relayvm {
@@ -188,13 +189,21 @@ struct Group {
   int opt_level = 3;
 };
 
-std::vector<int> LevelsOf(const std::vector<KernelPlan>& plans, const std::vector<double>& runs,
-                          const KernelOptions& options) {
+// The level of each plan. Those that are little of the program's time become quick.
+std::vector<int> ChooseLevels(const std::vector<double>& runs, const KernelOptions& options,
+                              std::vector<KernelPlan>& plans) {
   if (!options.by_share) return std::vector<int>(plans.size(), options.opt_level);
-  std::vector<codegen::KernelWeight> weights;
-  for (size_t i = 0; i < plans.size(); ++i)
-    weights.push_back(codegen::WeightOf(plans[i], runs[i], options.machine));
-  return codegen::LevelsOf(weights, options.opt_level);
+  // With batching, a kernel has the bits of another one.
+  const std::vector<codegen::KernelWeight> weights =
+      codegen::WeightsOf(plans, runs, options.machine, !options.batching);
+  std::vector<int> levels = codegen::LevelsOf(weights, options.opt_level);
+  if (options.opt_level == 0) return levels;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    if (levels[i] > 0) continue;
+    codegen::QuickenLoops(*plans[i].loops);
+    plans[i].is_minor = true;
+  }
+  return levels;
 }
 
 // Levels one after the other, the highest first: a helper that several texts have is of the first.
@@ -287,7 +296,7 @@ Result<KernelImage> KernelCompiler::Finish() {
   const KernelOptions& options = impl.options;
   KernelImage image = ImageOf(impl.plans, options.machine);
   if (impl.plans.empty()) return image;
-  const std::vector<int> levels = LevelsOf(impl.plans, impl.runs, options);
+  const std::vector<int> levels = ChooseLevels(impl.runs, options, impl.plans);
   const std::vector<Group> groups = GroupsOf(impl.plans, levels, options.opt_level);
   const size_t num_texts = groups.size();
   const std::optional<ObjectCache::Key> key = impl.key.Of(options, levels);

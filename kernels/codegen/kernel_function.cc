@@ -97,8 +97,11 @@ llvm::Function* DeclareKernel(llvm::Module& module, const KernelPlan& plan,
 // in a section that is not loaded of it.
 void NoteSchedule(llvm::Module& module, const KernelPlan& plan) {
   llvm::LLVMContext& context = module.getContext();
-  const std::string text = fmt::format(
-      "{}: {}", plan.name, plan.contraction ? DescribePlan(*plan.contraction) : "loops");
+  const std::string what = plan.contraction ? DescribePlan(*plan.contraction)
+                           : plan.is_minor  ? "loops, quick: next to nothing of the program's time"
+                           : plan.loops->quick ? "loops, quick"
+                                               : "loops";
+  const std::string text = fmt::format("{}: {}", plan.name, what);
   module.getOrInsertNamedMetadata("llvm.commandline")
       ->addOperand(llvm::MDNode::get(context, llvm::MDString::get(context, text)));
 }

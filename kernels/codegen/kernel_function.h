@@ -25,6 +25,7 @@ struct KernelPlan {
   // Exactly one of these.
   std::optional<ContractionPlan> contraction;
   std::unique_ptr<LoopPlan> loops;
+  bool is_minor = false;  // quick, as it is next to nothing of its program's time
 
   KernelInterface Interface() const;
   // What its code needs of the machine beyond the target's level; "" for nothing.

@@ -37,6 +37,23 @@ bool IsReadAlong(const Node& sum, const te::AxisNode* axis) {
   return found;
 }
 
+// Whether vectors of a nest are loads of neighbours and arithmetic: little code.
+bool IsReadSideBySide(const LoopNest& nest) {
+  if (!nest.vectorise || !nest.transposed.empty()) return false;
+  const te::AxisNode* axis = nest.axes.back();
+  bool is_simple = true;
+  std::vector<const Node*> values;
+  for (const LoopStore& store : nest.stores) values.push_back(store.value);
+  ForEachNode(values, [&](const Node* n) {
+    if (n->kind == NodeKind::kReduce || n->kind == NodeKind::kChecked) is_simple = false;
+    if (n->kind == NodeKind::kSelect && n->operands[0]->DependsOn(axis)) is_simple = false;
+    if (n->kind != NodeKind::kLoad || n->operands.empty()) return;
+    const Stride stride = StrideOf(n->operands[0], axis);
+    is_simple = is_simple && (stride == Stride::kOne || stride == Stride::kNone);
+  });
+  return is_simple;
+}
+
 }  // namespace
 
 void TakeProductsTogether(Graph& graph, LoopNest& nest) {
@@ -67,6 +84,23 @@ void TakeProductsTogether(Graph& graph, LoopNest& nest) {
     nest.axes[i] = group;
     return;
   }
+}
+
+void QuickenLoops(LoopPlan& plan) {
+  plan.quick = true;
+  for (LoopSection& section : plan.sections) {
+    for (LoopNest& nest : section.nests) {
+      nest.vectorise = IsReadSideBySide(nest);
+      nest.interleaved = false;
+      nest.transposed.clear();
+    }
+  }
+}
+
+bool QuickIsVectors(const LoopPlan& plan) {
+  return std::ranges::all_of(plan.sections, [](const LoopSection& section) {
+    return std::ranges::all_of(section.nests, IsReadSideBySide);
+  });
 }
 
 }  // namespace relayvm::codegen

@@ -16,4 +16,11 @@ namespace relayvm::codegen {
 //   out[m, n] = sum a[m, k] * b[k, n]   =>   out[4m .. 4m+3, n ..] at once
 void TakeProductsTogether(Graph& graph, LoopNest& nest);
 
+// Loops that were planned to be fast become quick, in the same units: of a program whose time is
+// spent elsewhere (codegen/effort.h). Elements are computed one by one, but for those that are read
+// side by side: one loop of vectors.
+void QuickenLoops(LoopPlan& plan);
+// Whether all of its loops stay vectors then.
+bool QuickIsVectors(const LoopPlan& plan);
+
 }  // namespace relayvm::codegen

@@ -125,8 +125,8 @@ TEST_CASE("quick: convolutions") {
   }
 }
 
-TEST_CASE("quick: rows with reductions, elements, a join and a copy across axes") {
-  KernelHarness harness(Quick("native"));
+// Softmax of rows, an addition, a transposition, a join and pairs of neighbours.
+std::vector<KernelSpec> Loops() {
   Tensor x = MakeInput({kM, kN}, 0), y = MakeInput({kM, kN}, 1);
   auto reduce = [&](ReduceKind kind, const Tensor& t) {
     return te::Compute("reduced", {kM, Dim(1)}, [&](const Indices& i) {
@@ -150,14 +150,51 @@ TEST_CASE("quick: rows with reductions, elements, a join and a copy across axes"
     Expr n = te::DimValue(kN);
     return te::Select(i[1] < n, Load(x, {i[0], i[1]}), Load(y, {i[0], i[1] - n}));
   });
-  harness.Add(MakeSpec("softmax", {x}, {softmax}));
-  harness.Add(MakeSpec("add", {x, y}, {add}));
-  harness.Add(MakeSpec("transpose", {x}, {transpose}));
-  harness.Add(MakeSpec("join", {x, y}, {join}));
+  Tensor pairs = te::Compute("pairs", {kM, kN, Dim(2)}, [&](const Indices& i) {
+    return te::Select(i[2] < te::IntImm(1), Load(x, {i[0], i[1]}), Load(y, {i[0], i[1]}));
+  });
+  return {MakeSpec("softmax", {x}, {softmax}), MakeSpec("add", {x, y}, {add}),
+          MakeSpec("transpose", {x}, {transpose}), MakeSpec("join", {x, y}, {join}),
+          MakeSpec("pairs", {x, y}, {pairs})};
+}
+
+TEST_CASE("quick: rows with reductions, elements, joins and a copy across axes") {
+  KernelHarness harness(Quick("native"));
+  const std::vector<KernelSpec> specs = Loops();
+  for (const KernelSpec& spec : specs) harness.Add(spec);
   harness.Finish();
   for (int64_t m : {0, 1, 7}) {
     for (int64_t n : {0, 1, 33, 700}) {
-      for (size_t k = 0; k < 4; ++k) harness.Check(k, {{1, m}, {2, n}, {3, 1}}, 1e-4);
+      for (size_t k = 0; k < specs.size(); ++k) harness.Check(k, {{1, m}, {2, n}, {3, 1}}, 1e-4);
+    }
+  }
+}
+
+// Beside what takes long they keep the units that they were planned with.
+TEST_CASE("quick: loops that are next to nothing of a program's time") {
+  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (!Runs(target)) continue;
+    CAPTURE(target);
+    KernelOptions options = Quick(target);
+    options.opt_level = 3;
+    options.quick = false;
+    options.by_share = options.time_kernels = true;
+    KernelHarness harness(options);
+    const std::vector<KernelSpec> specs = Loops();
+    for (const KernelSpec& spec : specs) harness.Add(spec);
+    Tensor large = MakeInput({Dim(int64_t{1} << 40)}, 0);
+    harness.Add(
+        MakeSpec("large", {large}, {te::Compute("twice", large->shape, [&](const Indices& i) {
+                   return Load(large, i) + Load(large, i);
+                 })}));
+    harness.Finish();
+    size_t quick = 0;
+    for (const KernelTime& k : harness.image().times.kernels) quick += k.opt_level == 0 ? 1 : 0;
+    CHECK(quick == specs.size());
+    for (int64_t m : {0, 1, 7}) {
+      for (int64_t n : {0, 1, 33, 700}) {
+        for (size_t k = 0; k < specs.size(); ++k) harness.Check(k, {{1, m}, {2, n}, {3, 1}}, 1e-4);
+      }
     }
   }
 }
