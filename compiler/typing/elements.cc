@@ -220,6 +220,9 @@ std::vector<Dim> Inference::ShapeOfCall(const ir::Var* call, const std::string& 
 
 void Inference::TrackElements(const ir::Var* var, const ir::OpCall& call, const OpResult& result,
                               const std::vector<ArgType>& args) {
+  const TensorType& first = result.tensors[0];
+  const bool holds_sizes = first.dtype == DType::kInt32 || first.dtype == DType::kInt64;
+  if (!result.is_tuple && first.rank() > 0 && !holds_sizes) return;
   std::vector<TensorType> inputs;
   std::vector<ir::Atom>
       atoms;  // of each input; null where it is no variable or constant of its own

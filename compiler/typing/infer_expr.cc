@@ -170,6 +170,7 @@ Result<std::optional<std::vector<ArgType>>> Inference::KnownArgTypes(
 Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::OpCall& call) {
   const ir::Var* var = item.binding->var;
   if (call.op->is_identity) return InferAlias(var, call.args[0]);
+  if (KeepsType(*item.binding, call)) return MaybeType(var->type);
   RELAYVM_ASSIGN_OR_RETURN(auto args, KnownArgTypes(item, *call.op, call.args));
   if (!args) return MaybeType();
   vars_[var].place = item.place;

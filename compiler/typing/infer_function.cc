@@ -384,6 +384,11 @@ Status Inference::Finish(Item& item, Type type) {
     DefineVar(var, std::move(type), item.place);
   }
   if (var->type == nullptr) return OkStatus();
+  // Without symbols, what it was says nothing more.
+  const bool is_same = purpose_ == Purpose::kRetype && item.promised == nullptr &&
+                       !var->type->has_open_dim && !var->type->has_infer_var &&
+                       ir::TypeEquals(vars_[var].type, var->type);
+  if (is_same) return OkStatus();
   RELAYVM_RETURN_IF_ERROR(Annotate(var, var->type, item.place, item.binding->value->span,
                                    var->name.empty() ? "a value" : "%" + var->name,
                                    item.binding->value->As<ir::RefCreate>() != nullptr));

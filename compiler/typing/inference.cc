@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bytecode/verifier.h"
+#include "compiler/ir/walk.h"
 
 namespace relayvm::typing {
 
@@ -17,9 +18,44 @@ using ir::RefType;
 using ir::TupleType;
 using ir::Type;
 
+namespace {
+
+// Floats, of a shape that is numbers alone.
+bool IsPlain(const Type& t) {
+  if (t == nullptr || t->has_open_dim || t->has_infer_var) return false;
+  if (const auto* tensor = t->As<TensorType>()) return IsFloat(tensor->dtype);
+  const auto* tuple = t->As<TupleType>();
+  return tuple != nullptr && std::ranges::all_of(tuple->fields, IsPlain);
+}
+
+// The calls of tensors that are plain, on what is plain and on constants.
+std::unordered_map<const ir::Expr*, const ir::Var*> PlainCallsOf(const ir::Module& module) {
+  std::unordered_map<const ir::Expr*, const ir::Var*> calls;
+  if (module.typed == nullptr) return calls;
+  const auto is_plain = [](const ir::Atom& a) {
+    const ir::Var* var = ir::AsVar(a);
+    return var != nullptr ? IsPlain(var->type) : std::holds_alternative<const ir::Constant*>(a);
+  };
+  for (const auto& [name, function] : module.typed->functions) {
+    ir::ForEachBinding(*function->body, [&](const ir::Binding& b) {
+      const auto* call = b.value->As<ir::OpCall>();
+      if (call == nullptr || call->op->is_identity || !IsPlain(b.var->type)) return;
+      const auto* tensor = b.var->type->As<TensorType>();
+      if (tensor != nullptr && tensor->rank() > 0 && std::ranges::all_of(call->args, is_plain))
+        calls.emplace(b.value, b.var);
+    });
+  }
+  return calls;
+}
+
+}  // namespace
+
 Inference::Inference(const ir::Module& module, Purpose purpose, Widenings* widenings)
     : module_(module), purpose_(purpose), solver_(module.ids.get(), &scopes_, widenings) {
-  if (purpose == Purpose::kRetype) kept_ = KeptFunctions(module);
+  if (purpose == Purpose::kRetype) {
+    kept_ = KeptFunctions(module);
+    typed_calls_ = PlainCallsOf(module);
+  }
   for (const auto& [id, symbol] : module.symbols) {
     old_symbols_.emplace(symbol.value->id, id);
     if (symbol.value == symbol.source) old_elements_.emplace(std::pair(symbol.value->id, 0), id);
@@ -37,6 +73,17 @@ Status Inference::Run() {
   if (purpose_ == Purpose::kRetype) return OkStatus();
   RELAYVM_RETURN_IF_ERROR(CheckContainers());
   return CheckTypeParams();
+}
+
+bool Inference::KeepsType(const ir::Binding& binding, const ir::OpCall& call) {
+  const auto typed = typed_calls_.find(binding.value);
+  if (typed == typed_calls_.end() || typed->second != binding.var) return false;
+  return std::ranges::all_of(call.args, [&](const ir::Atom& a) {
+    const ir::Var* var = ir::AsVar(a);
+    if (var == nullptr) return true;
+    const auto now = TypeOf(a);
+    return now.ok() && ir::TypeEquals(*now, var->type);
+  });
 }
 
 // --- Variables ---

@@ -228,6 +228,10 @@ class Inference {
   FunctionState& NewFunctionState(const ir::Function* f, std::string name, Place outside);
   Status DeclareParams(FunctionState& state);
 
+  // Whether a call has the type that the last run gave it: one of floats without symbols, as its
+  // operands have, still. Nothing else follows from such a call.
+  bool KeepsType(const ir::Binding& binding, const ir::OpCall& call);
+
   // infer_expr.cc, infer_call.cc: one Infer for each kind of expression
   Result<MaybeType> InferExpr(Item& item);
   Result<MaybeType> Infer(Item& item, const ir::AtomExpr& e);
@@ -353,6 +357,8 @@ class Inference {
   std::vector<const ir::Binding*> statements_;
   ir::TypeMemo<bool> checked_types_;  // see PrepareDeclared
   ir::TypeMemo<ir::Type> prepared_types_;
+  // Those that KeepsType may hold of, as the last run left them.
+  std::unordered_map<const ir::Expr*, const ir::Var*> typed_calls_;
   bool any_dead_end_ = false;
   MixedRanks mixed_;
   std::set<const ir::Block*> mixed_blocks_;  // whose result is one of mixed_

@@ -263,8 +263,22 @@ class Rebuilder {
     return out;
   }
 
+  // Of what is made of its operands alone.
+  bool StaysAsIs(const ir::Binding& b) {
+    const ir::Expr& e = *b.value;
+    if (e.As<ir::OpCall>() == nullptr && e.As<ir::MakeTuple>() == nullptr &&
+        e.As<ir::TupleGet>() == nullptr)
+      return false;
+    if (const Outcome* outcome = inference_.OutcomeOf(b.var); outcome && !outcome->args.empty())
+      return false;
+    bool same = true;
+    ir::ForEachAtom(e, [&](const Atom& a) { same = same && Map(a) == a; });
+    return same;
+  }
+
   const ir::Expr* RebuildExpr(const ir::Binding& b) {
     const ir::Expr& e = *b.value;
+    if (StaysAsIs(b)) return &e;
     ir::ExprVariant node = e.node;
     // Symbols are bound anew; an operand that still reads the old variable has its value.
     if (restated_ids_.contains(b.var->id)) node = ir::ShapeValue{*inference_.Contents(b.var)};
