@@ -337,9 +337,11 @@ Result<lower::LoweredProgram> CompileFor(const Machine& machine, const ir::Modul
                              tuner::Tune(specs, samples, kernels, options.tune, &book));
     start = std::chrono::steady_clock::now();
   }
+  // Nobody tunes quick kernels.
+  const bool counts_poor = options.count_poor_kernels && !kernels.quick;
   std::vector<KernelSpec> specs;
   kernels.schedule_for = [&](const KernelSpec& spec) {
-    if (options.count_poor_kernels) specs.push_back(spec);
+    if (counts_poor) specs.push_back(spec);
     return book.ScheduleFor(spec);
   };
   RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered, ir::Stoppable(options.stop, [&] {
@@ -350,8 +352,7 @@ Result<lower::LoweredProgram> CompileFor(const Machine& machine, const ir::Modul
                            }));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
-  if (options.count_poor_kernels)
-    compiled->poor_kernels = tuner::CountPoorKernels(specs, samples, kernels, book);
+  if (counts_poor) compiled->poor_kernels = tuner::CountPoorKernels(specs, samples, kernels, book);
   return lowered;
 }
 

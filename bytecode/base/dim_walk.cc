@@ -17,6 +17,8 @@ using dim_internal::FloorDivInt;
 using dim_internal::FloorModInt;
 
 void Dim::ForEachSymbol(const std::function<void(const Dim&)>& fn) const {
+  if (is_symbol()) return fn(*this);
+  if (node_ == nullptr) return;
   std::vector<uint32_t> seen;
   std::unordered_set<const Node*> visited;
   std::function<void(const Dim&)> walk = [&](const Dim& d) {

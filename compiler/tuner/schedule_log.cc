@@ -175,6 +175,7 @@ ScheduleBook::ScheduleBook(const std::vector<ScheduleRecord>& records, const Ker
 }
 
 bool ScheduleBook::Knows(const KernelSpec& spec) const {
+  if (schedules_.empty()) return false;
   const auto found = schedules_.find(ScheduleKey(spec, options_));
   return found != schedules_.end() && found->second.other_target.empty();
 }

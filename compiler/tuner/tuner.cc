@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "compiler/tuner/bench.h"
 #include "compiler/tuner/decision.h"
 #include "kernels/codegen/schedule_space.h"
+#include "kernels/codegen/tensor_order.h"
 
 namespace relayvm::tuner {
 namespace {
@@ -57,6 +59,13 @@ std::vector<Kernel> Distinct(const std::vector<KernelSpec>& specs, const KernelO
     ++kernels[at->second].calls;
   }
   return kernels;
+}
+
+// Whether the model may know it: it knows no others.
+bool IsProduct(const KernelSpec& spec) {
+  return std::ranges::any_of(codegen::TensorsInOrder(spec.outputs), [](const te::Tensor& t) {
+    return t->hint != te::ScheduleHint::kNone;
+  });
 }
 
 // Over all samples; nullopt where the model knows none of them.
@@ -376,7 +385,9 @@ size_t CountPoorKernels(const std::vector<KernelSpec>& specs, const SampleSizes&
     std::vector<Sample> samples;
     KernelEstimate estimate;
   };
-  const std::vector<Kernel> kernels = Distinct(specs, options);
+  std::vector<KernelSpec> products;
+  std::ranges::copy_if(specs, std::back_inserter(products), IsProduct);
+  const std::vector<Kernel> kernels = Distinct(products, options);
   std::vector<Estimated> estimated;
   double total = 0;
   for (const Kernel& kernel : kernels) {
