@@ -508,7 +508,11 @@ Result<int> Relayc::Run() {
     return 0;
   }
   start_ = std::chrono::steady_clock::now();
-  RELAYVM_ASSIGN_OR_RETURN(const Compiled compiled, Compile());
+  // Left for the end of the process, which frees it at once.
+  static const Compiled* kept = nullptr;
+  RELAYVM_ASSIGN_OR_RETURN(Compiled made, Compile());
+  kept = new Compiled(std::move(made));
+  const Compiled& compiled = *kept;
   RELAYVM_RETURN_IF_ERROR(Write(compiled));
   if (compiled.poor_kernels > 0)
     fmt::print(stderr, "  {}\n", tuner::TuningAdvice(compiled.poor_kernels));
