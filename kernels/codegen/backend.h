@@ -4,6 +4,7 @@
 // Thread-safe. Tested through kernel_compiler_test.cc and machine_test.cc.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +21,14 @@ struct Helper {
   std::string name, features;
 };
 
+struct LlvmWork;
+
 // What code is made of.
 struct KernelText {
   std::vector<char> bitcode;
+  // In place of bitcode, for one Translate: of quick kernels, which take hardly longer to translate
+  // than to be written and read again.
+  std::shared_ptr<LlvmWork> work;
   int opt_level = 3;            // as KernelOptions::opt_level
   std::vector<Helper> helpers;  // that it defines
   // Of these: what another text defines for this one, and what this one defines for others too.

@@ -33,6 +33,8 @@ namespace {
 // Kernels of one LLVM module: enough to share its set-up, few enough to keep all processors busy.
 // The grouping does not depend on the number of threads, so neither do the bytes.
 constexpr size_t kKernelsInModule = 8;
+// Quick ones take no longer than the set-up.
+constexpr size_t kQuickKernelsInModule = 32;
 
 // Letters, digits and underscores.
 std::string SymbolName(const std::string& name, size_t id) {
@@ -216,7 +218,7 @@ std::vector<Group> GroupsOf(std::vector<KernelPlan>& plans, const std::vector<in
       if (levels[i] != level) continue;
       if (room == 0) {
         groups.push_back({{}, level});
-        room = kKernelsInModule;
+        room = level == 0 ? kQuickKernelsInModule : kKernelsInModule;
       }
       groups.back().plans.push_back(&plans[i]);
       --room;
@@ -340,6 +342,7 @@ Result<KernelImage> KernelCompiler::Finish() {
   std::atomic<size_t> done{0};
   for_each(order, [&](size_t t) {
     outputs[t] = impl.backend.Translate(*texts[t], options);
+    texts[t]->work = nullptr;
     const size_t count = groups[t].plans.size();
     const size_t all = done += count;
     Status told = Tell(options, all, impl.plans.size());

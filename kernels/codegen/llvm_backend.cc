@@ -41,6 +41,8 @@ class Timer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+}  // namespace
+
 // Once a stop is asked for, LLVM leaves out what it can.
 struct StopGate final : llvm::OptPassGate {
   explicit StopGate(std::stop_token s) : stop(std::move(s)) {}
@@ -62,13 +64,17 @@ struct LlvmWork {
   std::unique_ptr<llvm::Module> module;
 };
 
+namespace {
+
 Status EmitText(std::span<KernelPlan* const> plans, const KernelOptions& options,
                 KernelText* text) {
   const Timer timer(&text->times.emission);
-  const Leakable<LlvmWork> work(options, options.opt_level);
-  work->module = std::make_unique<llvm::Module>("kernels", work->context);
-  llvm::Module& module = *work->module;
-  PrepareModule(module, *work->machine);
+  const Leakable<std::shared_ptr<LlvmWork>> kept(
+      std::make_shared<LlvmWork>(options, options.opt_level));
+  LlvmWork& work = **kept;
+  work.module = std::make_unique<llvm::Module>("kernels", work.context);
+  llvm::Module& module = *work.module;
+  PrepareModule(module, *work.machine);
   for (KernelPlan* plan : plans) {
     RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
     RELAYVM_RETURN_IF_ERROR(EmitKernel(*plan, options.machine, module));
@@ -82,6 +88,10 @@ Status EmitText(std::span<KernelPlan* const> plans, const KernelOptions& options
     }
     text->helpers.push_back(
         {f.getName().str(), f.getFnAttribute("target-features").getValueAsString().str()});
+  }
+  if (options.quick) {
+    text->work = *kept;
+    return OkStatus();
   }
   llvm::SmallVector<char, 0> bitcode;
   llvm::raw_svector_ostream stream(bitcode);
@@ -109,37 +119,45 @@ void Share(const KernelText& text, llvm::Module& module) {
   }
 }
 
+// What was written of a module.
+Status Read(const std::vector<char>& bitcode, LlvmWork* work) {
+  const llvm::StringRef bytes(bitcode.data(), bitcode.size());
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "kernels"), work->context);
+  if (!module) {
+    return {StatusCode::kInternal,
+            fmt::format("LLVM does not read its own text: {}", llvm::toString(module.takeError()))};
+  }
+  work->module = std::move(*module);
+  return OkStatus();
+}
+
 Status TranslateText(const KernelText& text, const KernelOptions& options, KernelCode* code) {
-  const Leakable<LlvmWork> work(options, text.opt_level);
+  const Leakable<std::shared_ptr<LlvmWork>> kept(
+      text.work != nullptr ? text.work : std::make_shared<LlvmWork>(options, text.opt_level));
+  LlvmWork& work = **kept;
   FunctionTimes times;
   FunctionTimes* const timed = options.time_kernels ? &times : nullptr;
   {
     const Timer timer(&code->times.emission);
-    const llvm::StringRef bitcode(text.bitcode.data(), text.bitcode.size());
-    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), work->context);
-    if (!module) {
-      return {StatusCode::kInternal, fmt::format("LLVM does not read its own text: {}",
-                                                 llvm::toString(module.takeError()))};
-    }
-    work->module = std::move(*module);
-    Share(text, *work->module);
-    ApplySharedBodies(text.bodies, *work->module);
+    if (work.module == nullptr) RELAYVM_RETURN_IF_ERROR(Read(text.bitcode, &work));
+    Share(text, *work.module);
+    ApplySharedBodies(text.bodies, *work.module);
   }
-  llvm::Module& module = *work->module;
+  llvm::Module& module = *work.module;
   {
     const Timer timer(&code->times.optimisation);
     RELAYVM_RETURN_IF_ERROR(
-        Optimise(module, *work->machine, options.machine, text.opt_level, options.stop, timed));
+        Optimise(module, *work.machine, options.machine, text.opt_level, options.stop, timed));
   }
   if (options.keep_llvm_ir) {
     llvm::raw_string_ostream stream(code->llvm_ir);
     module.print(stream, nullptr);
   }
   if (options.keep_assembly) {
-    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, *work->machine));
+    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, *work.machine));
   }
   const Timer timer(&code->times.code_generation);
-  RELAYVM_ASSIGN_OR_RETURN(code->object, EmitObject(module, *work->machine, options.stop, timed));
+  RELAYVM_ASSIGN_OR_RETURN(code->object, EmitObject(module, *work.machine, options.stop, timed));
   for (const auto& [name, time] : times)
     code->times.kernels.push_back({name, time.milliseconds, time.lines, text.opt_level});
   return OkStatus();
@@ -184,7 +202,8 @@ Result<KernelCode> LlvmBackend::Translate(const KernelText& text,
   KernelCode code;
   code.times.objects = 1;
   std::optional<ObjectCache::Key> key;
-  if (options.cache != nullptr && !options.keep_llvm_ir && !options.keep_assembly) {
+  if (options.cache != nullptr && text.work == nullptr && !options.keep_llvm_ir &&
+      !options.keep_assembly) {
     key = KeyOfText(text, options);
     if (auto found = options.cache->Find(*key)) {
       code.object = *std::move(found);
