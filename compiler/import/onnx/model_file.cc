@@ -67,17 +67,40 @@ Message Nested(Message in, int field) {
   }
   return Message::kOther;
 }
-constexpr int kRawDataField = 9;
+constexpr int kDataTypeField = 2, kFloatDataField = 4, kRawDataField = 9;
 
 void AppendVarint(uint64_t value, std::string& out) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
   out.push_back(static_cast<char>(value));
 }
 
-void AppendField(uint32_t tag, std::string_view content, std::string& out) {
-  AppendVarint(tag, out);
-  AppendVarint(content.size(), out);
-  out += content;
+// A length is written before what it is of, in all bytes that the longest takes.
+constexpr size_t kLengthBytes = 5;
+void WriteLength(uint64_t length, char* at) {
+  for (size_t i = 0; i < kLengthBytes; ++i, length >>= 7)
+    at[i] = static_cast<char>((length & 0x7F) | (i + 1 < kLengthBytes ? 0x80 : 0));
+}
+
+// Whether a tensor's elements are one packed field of floats: the bytes that raw_data would hold.
+bool HasPackedFloats(const uint8_t* message, size_t size) {
+  CodedInputStream in(message, static_cast<int>(size));
+  int packed = 0;
+  bool is_float = false;
+  while (const uint32_t tag = in.ReadTag()) {
+    const int field = WireFormatLite::GetTagFieldNumber(tag);
+    const auto wire = WireFormatLite::GetTagWireType(tag);
+    if (field == kRawDataField) return false;
+    if (field == kDataTypeField && wire == WireFormatLite::WIRETYPE_VARINT) {
+      uint64_t type = 0;
+      if (!in.ReadVarint64(&type)) return false;
+      is_float = type == onnx::TensorProto::FLOAT;
+      continue;
+    }
+    if (field == kFloatDataField)
+      packed += wire == WireFormatLite::WIRETYPE_LENGTH_DELIMITED ? 1 : 2;
+    if (!WireFormatLite::SkipField(&in, tag)) return false;
+  }
+  return is_float && packed == 1;
 }
 
 // Appends the message in [begin, end) of `file` to `out`, with ByteRanges for raw bytes.
@@ -90,6 +113,10 @@ Status Cut(Message message, std::span<const uint8_t> file, size_t begin, size_t 
     return InvalidInput(fmt::format("the file is damaged or cut off at byte {}", at));
   };
   CodedInputStream in(file.data() + begin, static_cast<int>(end - begin));
+  const int raw_field =
+      message == Message::kTensor && HasPackedFloats(file.data() + begin, end - begin)
+          ? kFloatDataField
+          : kRawDataField;
   while (true) {
     const size_t start = begin + static_cast<size_t>(in.CurrentPosition());
     if (start == end) return OkStatus();
@@ -99,7 +126,7 @@ Status Cut(Message message, std::span<const uint8_t> file, size_t begin, size_t 
     const bool is_bytes =
         WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
     const Message nested = Nested(message, field);
-    const bool is_raw = message == Message::kTensor && field == kRawDataField;
+    const bool is_raw = message == Message::kTensor && field == raw_field;
     if (!is_bytes || (nested == Message::kOther && !is_raw)) {
       if (!WireFormatLite::SkipField(&in, tag)) return damaged(start);
       const size_t next = begin + static_cast<size_t>(in.CurrentPosition());
@@ -113,11 +140,16 @@ Status Cut(Message message, std::span<const uint8_t> file, size_t begin, size_t 
     in.Skip(static_cast<int>(length));
     if (is_raw) {
       const ByteRange range{content, length};
-      AppendField(tag, {reinterpret_cast<const char*>(&range), sizeof range}, out);
+      AppendVarint(
+          WireFormatLite::MakeTag(kRawDataField, WireFormatLite::WIRETYPE_LENGTH_DELIMITED), out);
+      AppendVarint(sizeof range, out);
+      out.append(reinterpret_cast<const char*>(&range), sizeof range);
     } else {
-      std::string part;
-      RELAYVM_RETURN_IF_ERROR(Cut(nested, file, content, content + length, depth + 1, part));
-      AppendField(tag, part, out);
+      AppendVarint(tag, out);
+      const size_t before = out.size();
+      out.append(kLengthBytes, '\0');
+      RELAYVM_RETURN_IF_ERROR(Cut(nested, file, content, content + length, depth + 1, out));
+      WriteLength(out.size() - before - kLengthBytes, out.data() + before);
     }
   }
 }
@@ -277,6 +309,7 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, Shar
   if (Status s = Cut(Message::kModel, bytes, 0, bytes.size(), 0, rest); !s.ok()) {
     return fail(fmt::format("expected an ONNX model: {}", s.message()));
   }
+  if (rest.size() > INT32_MAX) return fail("what is not weights is larger than 2 GiB");
   CodedInputStream in(reinterpret_cast<const uint8_t*>(rest.data()), static_cast<int>(rest.size()));
   in.SetRecursionLimit(10 * kMaxNesting);
   if (!file->model_.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {

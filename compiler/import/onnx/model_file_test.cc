@@ -52,6 +52,33 @@ TEST_CASE("raw bytes stay where the file has them") {
   CHECK(Floats(*inner) == std::vector<float>{7});
 }
 
+TEST_CASE("so do floats of one packed field; others are read") {
+  ModelFolder folder;
+  auto file = Read(folder, ModelOf(GraphModel("initializer { name: 'w' dims: 3 data_type: 1 "
+                                              "float_data: [1.5, -2, 4] } initializer { name: 'd' "
+                                              "dims: 1 data_type: 11 float_data: 1 }"))
+                               .SerializeAsString());
+  REQUIRE_MESSAGE(file.ok(), file.status().ToString());
+  const onnx::GraphProto& graph = (*file)->model().graph();
+  CHECK(graph.initializer(0).float_data_size() == 0);
+  CHECK(graph.initializer(1).float_data_size() == 1);
+  auto w = (*file)->TensorOf(graph.initializer(0));
+  REQUIRE(w.ok());
+  CHECK(Floats(*w) == std::vector<float>{1.5f, -2, 4});
+  // A field in two parts.
+  onnx::TensorProto first, second;
+  first.add_dims(3);
+  first.set_data_type(onnx::TensorProto::FLOAT);
+  first.add_float_data(1);
+  second.add_float_data(2);
+  second.add_float_data(3);
+  const std::string path =
+      folder.Write("parts.pb", first.SerializeAsString() + second.SerializeAsString());
+  auto parts = ReadTensorFile(path);
+  REQUIRE_MESSAGE(parts.ok(), parts.status().ToString());
+  CHECK(Floats(*parts) == std::vector<float>{1, 2, 3});
+}
+
 TEST_CASE("typed fields of each dtype") {
   const struct {
     const char* text;
