@@ -152,10 +152,15 @@ void Expand(std::string_view list, std::vector<std::string>* out) {
 CpuFeatures CpuFeatures::OfProcessor() {
   uint64_t enabled = EnabledStates();
   std::vector<std::string> names;
+  // Of the feature before: in a virtual machine each CPUID takes some microseconds.
+  const Feature* read = nullptr;
+  std::array<uint32_t, 4> regs{};
   for (const Feature& f : kFeatures) {
-    std::array<uint32_t, 4> regs{};
-    if (!__get_cpuid_count(f.leaf, f.subleaf, &regs[kEax], &regs[kEbx], &regs[kEcx], &regs[kEdx]))
-      continue;
+    if (read == nullptr || f.leaf != read->leaf || f.subleaf != read->subleaf) {
+      regs = {};
+      __get_cpuid_count(f.leaf, f.subleaf, &regs[kEax], &regs[kEbx], &regs[kEcx], &regs[kEdx]);
+      read = &f;
+    }
     if ((regs[f.reg] >> f.bit & 1) != 0 && StateEnabled(f.state, enabled))
       names.emplace_back(f.name);
   }
