@@ -73,13 +73,21 @@ double LostBy(const KernelPlan& plan) {
   return std::min(kTile + kRow / static_cast<double>(std::max<int64_t>(depth, 1)), kDirect);
 }
 
+// Without an estimate of its own a contraction counts as what it reads and writes: the work of
+// Winograd's transforms, element by element, is a hundred times what its kernels do.
+double LeastCyclesOf(const KernelPlan& plan, const Machine& machine, const SizeOfSymbol& sizes) {
+  if (!plan.contraction || plan.contraction->detail) return CyclesOf(plan, machine, sizes);
+  const double bytes = BytesOf(plan.spec.inputs, sizes) + BytesOf(plan.spec.outputs, sizes);
+  return Limited(bytes / kNearBytes);
+}
+
 // What a program takes at least, where some symbols have a value and all others are 1.
 class LeastCycles {
  public:
   LeastCycles(std::span<const KernelPlan> plans, const Machine& machine) : machine_(machine) {
     for (const KernelPlan& plan : plans) {
       if (plan.symbols.empty()) {
-        always_ += CyclesOf(plan, machine, Nominal);
+        always_ += LeastCyclesOf(plan, machine, Nominal);
       } else if (plan.contraction) {
         open_.push_back(&plan);
       } else {
@@ -94,7 +102,7 @@ class LeastCycles {
     const auto sizes = [&](uint32_t id) {
       return std::optional<int64_t>(std::ranges::find(symbols, id) != symbols.end() ? value : 1);
     };
-    for (const KernelPlan* plan : open_) at->second += CyclesOf(*plan, machine_, sizes);
+    for (const KernelPlan* plan : open_) at->second += LeastCyclesOf(*plan, machine_, sizes);
     return at->second;
   }
 
