@@ -77,10 +77,10 @@ def __getattr__(name):
         return globals()[name]
     if name not in _COMPILER:
         if name in _ELSEWHERE:
-            raise AttributeError(f"module 'relayvm' has no attribute {name!r}; it is {_ELSEWHERE[name]}", name=name)
+            raise AttributeError(f"module 'relayvm' has no attribute {name!r}; it is {_ELSEWHERE[name]}")
         import difflib
         near = difflib.get_close_matches(name, __dir__(), 1)
-        raise AttributeError(f"module 'relayvm' has no attribute {name!r}{f'; did you mean {near[0]}?' if near else ''}", name=name)
+        raise AttributeError(f"module 'relayvm' has no attribute {name!r}{f'; did you mean {near[0]}?' if near else ''}")
     try:
         compiler = _import_module("relayvm.compiler")
     except ModuleNotFoundError as error:

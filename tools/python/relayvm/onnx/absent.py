@@ -52,7 +52,7 @@ def of(name, module, there):
     if name in _REASONS:
         return _absent(name, module, _REASONS[name])
     near = difflib.get_close_matches(name, [*there, *_REASONS], 1)
-    raise AttributeError(f"module '{module}' has no attribute {name!r}{f'; did you mean {near[0]}?' if near else ''}", name=name)
+    raise AttributeError(f"module '{module}' has no attribute {name!r}{f'; did you mean {near[0]}?' if near else ''}")
 
 
 # Packages of ONNX Runtime's that change models or train them: {name: what to do here}.
@@ -67,5 +67,5 @@ def package(name, module):
     """A part of one of `PACKAGES`: what is called there raises NotImplementedError."""
     top = module.removeprefix(__package__ + ".").split(".")[0]
     if name.startswith("__"):
-        raise AttributeError(f"module '{module}' has no attribute {name!r}", name=name)
+        raise AttributeError(f"module '{module}' has no attribute {name!r}")
     return _absent(name, module, PACKAGES[top])

@@ -24,7 +24,7 @@ def __getattr__(name):
     if name in _PLACES:
         globals()[name] = getattr(_importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
         return globals()[name]
-    raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(__all__)}", name=name)
+    raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 
 def __dir__():

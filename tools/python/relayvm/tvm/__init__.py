@@ -43,7 +43,7 @@ def __getattr__(name):
         return getattr(_import_module("._ffi.runtime_ctypes", __name__), name)
     if name in _POOLS:
         return getattr(ir, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["Device", "IRModule", "Object", "TVMError", "Target", "__version__", "cl", "container", "contrib", "convert", "cpu", "cuda", "device",
