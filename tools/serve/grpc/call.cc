@@ -60,8 +60,9 @@ std::vector<std::shared_ptr<Call>> CallList::All() const {
   return all;
 }
 
-Call* Call::Begin(CallEnvironment& environment, ServerCall& operations) {
-  const auto call = std::make_shared<Call>(environment, operations);
+Call* Call::Begin(const std::shared_ptr<CallEnvironment>& shared, ServerCall& operations) {
+  const auto call = std::make_shared<Call>(shared, operations);
+  CallEnvironment& environment = *shared;
   const size_t open = environment.calls.Add(call.get());
   call->self_ = call;
   environment.begun.fetch_add(1, std::memory_order_relaxed);
@@ -105,8 +106,9 @@ std::optional<GrpcFailure> Call::Admit(size_t open_calls) {
   return std::nullopt;
 }
 
-Call::Call(CallEnvironment& environment, ServerCall& operations)
-    : environment_(environment),
+Call::Call(std::shared_ptr<CallEnvironment> environment, ServerCall& operations)
+    : shared_(std::move(environment)),
+      environment_(*shared_),
       operations_(operations),
       context_(&operations.context()),
       method_(FindGrpcMethod(context_->method())),

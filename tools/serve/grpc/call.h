@@ -64,8 +64,8 @@ class Call final : public CallHandler, public std::enable_shared_from_this<Call>
   using Clock = std::chrono::steady_clock;
 
   // Lives until gRPC is done with it, and its run has ended.
-  static Call* Begin(CallEnvironment& environment, ServerCall& operations);
-  Call(CallEnvironment& environment, ServerCall& operations);
+  static Call* Begin(const std::shared_ptr<CallEnvironment>& shared, ServerCall& operations);
+  Call(std::shared_ptr<CallEnvironment> environment, ServerCall& operations);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -115,6 +115,7 @@ class Call final : public CallHandler, public std::enable_shared_from_this<Call>
   void Tell(ObservedRequest& observed, int code);
   int CodeAtEnd();
 
+  const std::shared_ptr<CallEnvironment> shared_;  // a run may hold the call after its server's end
   CallEnvironment& environment_;
   ServerCall& operations_;                     // until OnDone returns
   grpc::GenericServerContext* const context_;  // its

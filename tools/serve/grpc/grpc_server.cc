@@ -45,7 +45,7 @@ Result<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(const GrpcOptions
 
 struct GrpcServer::Impl {
   Impl(const GrpcOptions& options, Repository& repository, Dispatcher& dispatcher)
-      : environment(options, repository, dispatcher) {}
+      : shared(std::make_shared<CallEnvironment>(options, repository, dispatcher)) {}
 
   void TellHealth() const {
     for (const auto& call : environment.calls.All()) call->TellHealth();
@@ -54,8 +54,9 @@ struct GrpcServer::Impl {
   void Watch();
   void StopWatching();
 
-  CallEnvironment environment;
-  CallQueues queues{[this](ServerCall& call) { return Call::Begin(environment, call); }};
+  const std::shared_ptr<CallEnvironment> shared;
+  CallEnvironment& environment = *shared;
+  CallQueues queues{[this](ServerCall& call) { return Call::Begin(shared, call); }};
   std::unique_ptr<Listener> listener;
   std::unique_ptr<grpc::Server> server;
   std::mutex mutex;
