@@ -72,6 +72,11 @@ bool HasPlan(const KernelSpec& spec, const ContractionTarget& target) {
 
 // --- Calls of a few rows, side by side ---
 
+// Of accumulators. Those of one row hide how long an FMA takes, and many rows, which are to sum in
+// the same order, have no registers for as many: they would read weights again for each 3 rows.
+// Two feed one row as fast as the second cache can.
+constexpr unsigned kMostSets = 2;
+
 std::unique_ptr<BatchedKernel> WithLeadingAxis(const KernelSpec& spec,
                                                const te::TensorNode& product, const Dim& b,
                                                const ContractionTarget& target) {
@@ -92,8 +97,15 @@ std::unique_ptr<BatchedKernel> WithLeadingAxis(const KernelSpec& spec,
   if (!differ) return nullptr;
   const std::optional<ContractionPlan> plan = PlanContraction(spec, target);
   if (!plan) return nullptr;
-  const std::optional<SumOrder> order = OrderOf(*plan);
+  std::optional<SumOrder> order = OrderOf(*plan);
   if (!order) return nullptr;
+  if (order->form == SumOrder::Form::kTiles && order->sets > kMostSets) {
+    order->sets = kMostSets;
+    batched->order_of_one = *order;
+    KernelSpec one = spec;
+    one.order = *order;
+    if (!HasPlan(one, target)) return nullptr;
+  }
 
   te::Batch batch = te::AddLeadingAxis(spec.inputs, batched->shared, spec.outputs, b);
   batched->spec.name = spec.name + "_batched";

@@ -96,6 +96,7 @@ class Pairs {
   void Add(KernelSpec spec) {
     auto batched = asked_.Batched(spec, kCalls);
     REQUIRE_MESSAGE(batched != nullptr, spec.name);
+    spec.order = batched->order_of_one;
     const size_t one = harness_.Add(spec), many = harness_.Add(batched->spec);
     pairs_.push_back({std::move(spec), std::move(batched), one, many});
   }
