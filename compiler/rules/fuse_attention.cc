@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "compiler/ir/walk.h"
 #include "compiler/rules/own_rules.h"
 #include "compiler/rules/replace.h"
 #include "compiler/transforms/builder.h"
@@ -296,23 +295,9 @@ class Writer {
   ir::Span span_;                                             // of the product with the values
 };
 
-// What every pattern is around.
-bool HasSoftmax(const ir::Module& m) {
-  bool found = false;
-  for (const auto& [name, f] : m.functions) {
-    ir::ForEachBinding(*f->body, [&](const Binding& b) {
-      const auto* call = b.value->As<ir::OpCall>();
-      found = found || (call != nullptr && call->op->name == "nn.softmax");
-    });
-  }
-  return found;
-}
-
 }  // namespace
 
 ir::Module FuseAttention(const ir::Module& m, Report* report) {
-  // Most programs have none, and reading the patterns takes longer than to see that.
-  if (report == nullptr && !HasSoftmax(m)) return m;
   const auto make = [](const Place& place, std::vector<Binding>& out, std::string* reason) {
     return Writer(place, out, reason).Write();
   };
