@@ -104,8 +104,7 @@ void CompileFlags::AddTo(CLI::App& app) {
     app.add_flag_callback(
            fmt::format("--O{}", level), [this, level] { compiler.opt_level = level; },
            "-O0 (quick to compile, 8 to 40 times slower to run), -O1, -O2 or -O3 (the default: "
-           "kernels "
-           "that are next to nothing of a run are made as by -O0)")
+           "kernels that are next to nothing of a run are made as by -O0)")
         ->group(level == 0 ? "Options" : "");
   }
 }

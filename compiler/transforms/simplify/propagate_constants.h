@@ -3,8 +3,8 @@
 //
 // Weights bound to main reach the functions that main calls, loops included (a loop that hands its
 // own parameter on does not count as another value), so that they can be packed and folded.
-// Parameters that became constants leave the signature. Runs before types are inferred. Functions used
-// as values, and the entry, keep their signature. Tested by propagate_constants_test.cc.
+// Parameters that became constants leave the signature. Runs before types are inferred. Functions
+// used as values, and the entry, keep their signature. Tested by propagate_constants_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -1,6 +1,6 @@
-// A variable that only stands for another atom (%y = %x, or a field of a tuple that is made before it
-// in the same function) is replaced by it. Many passes leave such variables, which would keep rules
-// and fusion from the value. Tested by resolve_aliases_test.cc.
+// A variable that only stands for another atom (%y = %x, or a field of a tuple that is made before
+// it in the same function) is replaced by it. Many passes leave such variables, which would keep
+// rules and fusion from the value. Tested by resolve_aliases_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"
