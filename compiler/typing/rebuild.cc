@@ -265,6 +265,7 @@ class Rebuilder {
 
   // Of what is made of its operands alone.
   bool StaysAsIs(const ir::Binding& b) {
+    if (restated_ids_.contains(b.var->id)) return false;
     const ir::Expr& e = *b.value;
     if (e.As<ir::OpCall>() == nullptr && e.As<ir::MakeTuple>() == nullptr &&
         e.As<ir::TupleGet>() == nullptr)
