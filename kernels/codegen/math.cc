@@ -113,18 +113,17 @@ Value* Math::Log1p(Value* x) {
 
 // --- Sigmoid, tanh, erf ---
 
-// 1 / (1 + e^-x). With e^-x = 2^n + 2^n*rest the sum is rounded once, as (1 + 2^n) + 2^n*rest;
-// where 1 + 2^n is not exact, as (1 + 2^n*rest) + 2^n, where what is lost is small against 2^n.
-// Each step is monotonic, and so is the result. All is scaled so that nothing overflows.
+// 1 / (1 + e^-x). With e^-x = 2^n + 2^n*rest the sum is (1 + 2^n*rest) + 2^n: before 2^n is large
+// against 1 both steps round to the bits of 1 at most, and after that what the first one loses is
+// small against 2^n. Each step is monotonic, and so is the result. All is scaled so that nothing
+// overflows.
 Value* Math::Sigmoid(Value* x) {
   const int scale = is64_ ? -54 : -24;
   const ExpParts e =
       is64_ ? SplitExp({Neg(x), nullptr}, -80, 746) : SplitExp({Neg(x), nullptr}, -40, 104);
   Value* power = PowerOfTwo(b_.CreateAdd(e.power, I(scale)));
   Value* one = C(std::ldexp(1.0, scale));
-  Value* is_large = b_.CreateICmpSGE(e.power, I(-scale));
-  Value* sum = MulAdd(power, e.rest, If(is_large, one, Add(power, one)));
-  return Div(one, Add(sum, If(is_large, power, C(0))));
+  return Div(one, Add(MulAdd(power, e.rest, one), power));
 }
 
 // With |x| = n*ln(2)/2 + r, h = 2^n/2 and t = tanh(r):

@@ -36,7 +36,7 @@ const Function kFunctions[] = {
     {"log10", UnaryOp::kLog10, std::log10, 0.51, 2.25, 0, 20},
     {"sqrt", UnaryOp::kSqrt, std::sqrt, 0.5, 0.5, 0, 100},
     {"rsqrt", UnaryOp::kRsqrt, Rsqrt, 1.5, 1.5, 0, 100},
-    {"sigmoid", UnaryOp::kSigmoid, Sigmoid, 1.7, 2.0, -110, 30},
+    {"sigmoid", UnaryOp::kSigmoid, Sigmoid, 2.0, 2.0, -110, 30},
     {"tanh", UnaryOp::kTanh, std::tanh, 1.72, 1.5, -10, 10},
     {"erf", UnaryOp::kErf, std::erf, 1.6, 4.5, -7, 7},
     {"sin", UnaryOp::kSin, std::sin, 0.51, 2.5, -100, 100},
