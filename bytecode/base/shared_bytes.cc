@@ -107,7 +107,7 @@ SharedBytes SharedBytes::Slice(size_t offset, size_t size) const {
 }
 
 std::span<std::byte> SharedBytes::Mutable() {
-  *this = Loaded();
+  if (kind_ == Kind::kLazy) *this = Loaded();
   if (size_ != 0 && (kind_ != Kind::kBuffer || owner_.use_count() != 1)) *this = Copy(*this);
   // The memory is this object's own and was never const.
   return {const_cast<std::byte*>(data_), size_};

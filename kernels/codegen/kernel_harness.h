@@ -60,8 +60,9 @@ inline HostTensor MakeTensor(DType dtype, std::vector<int64_t> shape) {
 inline HostTensor RandomTensor(DType dtype, std::vector<int64_t> shape, uint32_t seed,
                                double low = -4, double high = 4) {
   HostTensor t = MakeTensor(dtype, std::move(shape));
+  std::byte* data = t.data.Mutable().data();
   std::mt19937 random(seed);
-  for (int64_t i = 0; i < t.size(); ++i) {
+  for (int64_t i = 0, size = t.size(); i < size; ++i) {
     double u = static_cast<double>(random()) / 4294967296.0;
     double v = low + (high - low) * u;
     if (!IsFloat(dtype) && !IsSignedInt(dtype)) v = std::abs(v);
@@ -69,7 +70,7 @@ inline HostTensor RandomTensor(DType dtype, std::vector<int64_t> shape, uint32_t
                        ? te::FloatScalar(te::RoundToDType(v, dtype))
                        : te::ApplyCast(DType::kFloat64, dtype, te::FloatScalar(std::round(v)));
     if (dtype == DType::kBool) s = te::IntScalar((random() & 1) != 0 ? 1 : 0);
-    te::WriteElement(dtype, s, t.data.Mutable().data() + i * DTypeBytes(dtype));
+    te::WriteElement(dtype, s, data + i * DTypeBytes(dtype));
   }
   return t;
 }
