@@ -18,6 +18,7 @@
 #include "compiler/transforms/products/space_to_depth_convolutions.h"
 #include "compiler/transforms/products/transposed_convolutions.h"
 #include "compiler/transforms/simplify/common_subexpressions.h"
+#include "compiler/transforms/simplify/compose_slices.h"
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/simplify/fold_constants.h"
 #include "compiler/transforms/simplify/inline.h"
@@ -115,9 +116,15 @@ const std::vector<Pass>& CompilerPasses() {
        .refuses = {kFused, kFinalTypes},
        .description = "operators become simpler ones (batch_norm, dropout, einsum ...)"},
       {.name = "SpaceToDepthConvolutions",
-       .run = Pure(ir::SpaceToDepthConvolutions),
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return ir::SpaceToDepthConvolutions(
+             ir::ComposeSlices(m), {context.machine, ir::ExactOption().In(context.options)});
+       },
        .refuses = {kFused, kFinalTypes},
-       .description = "convolutions of positions moved to channels read the positions themselves"},
+       .description = "slices of slices are one, and convolutions of positions moved to channels "
+                      "read the positions themselves where that pays",
+       .options = {&ir::ExactOption().row()},
+       .is_for_machine = true},
       {.name = "ConvertLayout",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          // The level at which operators choose for themselves.

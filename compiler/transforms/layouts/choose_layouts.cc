@@ -18,16 +18,6 @@ namespace {
 constexpr double kLoopTurns = 16;
 constexpr double kLeastSaving = 0.05;
 
-// Of a tensor; an extent that is not known counts as 56, but the first dim as 1.
-double NominalBytes(const TensorType& t) {
-  double size = static_cast<double>(DTypeBytes(t.dtype));
-  for (size_t i = 0; i < t.shape.size(); ++i) {
-    const Dim& d = t.shape[i];
-    size *= static_cast<double>(d.is_const() ? d.value() : i == 0 ? 1 : codegen::kNominalExtent);
-  }
-  return size;
-}
-
 class LayoutPlanner {
   using Member = LayoutMember;
   using Tensor = LayoutTensor;
@@ -367,8 +357,9 @@ class LayoutPlanner {
   }
   // Of operators that the user names, whatever the machine, what counts are bytes.
   double TransformCost(const TensorType& t) const {
-    return target_ == nullptr ? NominalBytes(t)
-                              : codegen::CyclesOfTransform(*target_, NominalBytes(t));
+    return target_ == nullptr
+               ? codegen::NominalBytes(t.dtype, t.shape)
+               : codegen::CyclesOfTransform(*target_, codegen::NominalBytes(t.dtype, t.shape));
   }
   int64_t MoveCost(uint32_t leaf, double weight) const {
     return Whole(TransformCost(*tensors_.at(leaf).type) * weight);

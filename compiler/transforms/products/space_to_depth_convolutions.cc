@@ -10,6 +10,8 @@
 #include "compiler/ir/problems.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
+#include "kernels/codegen/contraction/estimate.h"
+#include "kernels/codegen/contraction/winograd.h"
 #include "kernels/op/slicing.h"
 
 namespace relayvm::ir {
@@ -33,7 +35,7 @@ struct Blocks {
 
 class Rewriter {
  public:
-  explicit Rewriter(const Module& m) : m_(m) {}
+  Rewriter(const Module& m, const codegen::ContractionTarget& target) : m_(m), target_(target) {}
 
   Module Run() {
     for (const auto& [name, f] : m_.functions) {
@@ -151,12 +153,6 @@ class Rewriter {
       after.push_back(g->padding.after[i] * block[i]);
     }
     const bool is_last = channel + 1 == static_cast<size_t>(spatial) + 2;
-    // Of what makes the blocks, the guards stay where it stands only while somebody reads it.
-    if (const OpCall* made = CallOf(call->args[0]); made->op->depth_blocks)
-      KeepGuards(m_, *made, b.value->span, out);
-    KeepGuards(m_, *call, b.value->span, out);
-    BindingBuilder builder(m_, b.value->span, out);
-    const Atom w = Weight(builder, call->args[1], *g, *blocks, block, kernel, is_last);
     Attrs attrs = call->attrs;
     Sizes sizes;
     for (size_t i = 0; i < kernel.size(); ++i) sizes.push_back(kernel[i] * block[i]);
@@ -165,8 +161,36 @@ class Rewriter {
     attrs.Set("padding", Ints(before));
     attrs.Set("kernel_size", Ints(sizes));
     attrs.Set("kernel_layout", is_last ? letters + "IO" : "OI" + letters);
+    TensorType kernel_type = TypeOf(call->args[1]);
+    kernel_type.shape.assign(sizes.begin(), sizes.end());
+    const auto places = static_cast<int64_t>(blocks->order.size());
+    kernel_type.shape.insert(is_last ? kernel_type.shape.end() : kernel_type.shape.begin(),
+                             {g->kernel_out, Dim(g->kernel_in.value() / places)});
+    if (is_last) std::iter_swap(kernel_type.shape.end() - 2, kernel_type.shape.end() - 1);
+    if (!Pays(*g, call->args[0], *ConvOf(*call->op, attrs, TypeOf(blocks->source), kernel_type)))
+      return false;
+    // Of what makes the blocks, the guards stay where it stands only while somebody reads it.
+    if (const OpCall* made = CallOf(call->args[0]); made->op->depth_blocks)
+      KeepGuards(m_, *made, b.value->span, out);
+    KeepGuards(m_, *call, b.value->span, out);
+    BindingBuilder builder(m_, b.value->span, out);
+    const Atom w = Weight(builder, call->args[1], *g, *blocks, block, kernel, is_last);
     builder.BindCall(b.var, call->op->name, {blocks->source, w}, attrs);
     return true;
+  }
+
+  // Windows of 3 x 3 may be so much less work by Winograd's transforms that the copy is worth it.
+  bool Pays(const ConvProblem& of_blocks, const Atom& blocks, const ConvProblem& of_source) const {
+    const auto windows = target_.exact || !of_blocks.is_channels_first()
+                             ? std::nullopt
+                             : codegen::WinogradShapeOf(of_blocks);
+    if (!windows || codegen::PreferredWinograd(target_, *windows).tile == 0) return true;
+    const auto kept = codegen::EstimateConv(of_blocks, target_);
+    const auto merged = codegen::EstimateConv(of_source, target_);
+    if (!kept || !merged) return true;
+    const TensorType t = TypeOf(blocks);
+    const double bytes = codegen::NominalBytes(t.dtype, t.shape);
+    return merged->cycles <= kept->cycles + codegen::CyclesOfTransform(target_, bytes);
   }
 
   // The kernel over the source: O, I and spatial axes, or those and I, O where channels are last.
@@ -209,11 +233,14 @@ class Rewriter {
   }
 
   const Module& m_;
+  const codegen::ContractionTarget target_;
   std::unordered_map<uint32_t, const Binding*> values_;
 };
 
 }  // namespace
 
-Module SpaceToDepthConvolutions(const Module& m) { return Rewriter(m).Run(); }
+Module SpaceToDepthConvolutions(const Module& m, const codegen::ContractionTarget& target) {
+  return Rewriter(m, target).Run();
+}
 
 }  // namespace relayvm::ir

@@ -6,16 +6,18 @@
 //     = conv(x, w', strides s * d, padding s * p)      w'[o, c, s * k + r] = w[o, (r, c), k]
 //
 // Extents that are not known to be multiples of the block, dilated and grouped convolutions, and
-// blocked layouts stay as they are.
+// blocked layouts stay as they are, and so do those that the machine computes so much better over
+// the blocks (Winograd's transforms are for strides of 1) that a copy pays.
 //
 // Before: typed. After: new variables have no types; Retype follows. Tested by
-// compiler/end_to_end/copies_test.cc.
+// space_to_depth_convolutions_test.cc and compiler/end_to_end/copies_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"
+#include "kernels/codegen/contraction/contraction.h"
 
 namespace relayvm::ir {
 
-Module SpaceToDepthConvolutions(const Module& m);
+Module SpaceToDepthConvolutions(const Module& m, const codegen::ContractionTarget& target);
 
 }  // namespace relayvm::ir

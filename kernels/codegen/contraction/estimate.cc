@@ -285,6 +285,15 @@ te::Tensor Placeholder(const Layout& layout, int index, DType dtype,
 
 }  // namespace
 
+double NominalBytes(DType dtype, std::span<const Dim> shape) {
+  double bytes = static_cast<double>(DTypeBytes(dtype));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const Dim& d = shape[i];
+    bytes *= static_cast<double>(d.is_const() ? d.value() : i == 0 ? 1 : kNominalExtent);
+  }
+  return bytes;
+}
+
 double CyclesOfTransform(const Machine& machine, double bytes) {
   const double vector = machine.vector_bytes;
   return bytes * ((std::log2(vector / sizeof(float)) + 2) / vector + 4 / kNearBytes);

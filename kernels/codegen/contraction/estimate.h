@@ -15,6 +15,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/schedule_space.h"
@@ -28,6 +29,7 @@ std::optional<KernelEstimate> EstimateContraction(const ContractionPlan& plan,
 
 // What an extent that is not known counts as; batches count as 1.
 inline constexpr int64_t kNominalExtent = 56;
+double NominalBytes(DType dtype, std::span<const Dim> shape);
 
 // Of a convolution alone, in the layouts of the problem, with a constant kernel that is packed or
 // transformed as the machine has it best.
