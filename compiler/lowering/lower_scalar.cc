@@ -87,14 +87,13 @@ Comparison ComparisonOf(te::BinaryOp op) {
   return static_cast<Comparison>(static_cast<int>(op) - static_cast<int>(te::BinaryOp::kEqual));
 }
 
-// Of a float. te::UnaryOp::kNot has none.
+// Of a float. te::UnaryOp::kNot and kSoftmaxExp have none.
 ScalarFunction FunctionOf(te::UnaryOp op) {
-  constexpr int kBehindNot = static_cast<int>(te::UnaryOp::kNot) + 1;
-  static_assert(static_cast<int>(ScalarFunction::kExp) + 1 == kBehindNot);
-  static_assert(static_cast<int>(ScalarFunction::kIsFinite) + 1 ==
+  static_assert(static_cast<int>(ScalarFunction::kExp) + 1 == static_cast<int>(te::UnaryOp::kExp));
+  static_assert(static_cast<int>(ScalarFunction::kIsFinite) + 2 ==
                 static_cast<int>(te::UnaryOp::kIsFinite));
-  auto i = static_cast<int>(op);
-  return static_cast<ScalarFunction>(i < kBehindNot ? i : i - 1);
+  const int before = (op > te::UnaryOp::kNot ? 1 : 0) + (op > te::UnaryOp::kSoftmaxExp ? 1 : 0);
+  return static_cast<ScalarFunction>(static_cast<int>(op) - before);
 }
 
 bool IsNarrow(DType t) { return !IsFloat(t) && DTypeBytes(t) < 8; }

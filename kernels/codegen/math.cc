@@ -26,7 +26,7 @@ using te::UnaryOp;
 constexpr double kLn2Hi32 = 0x1.62e4p-1, kLn2Lo32 = 0x1.7f7d1cp-20;
 
 Math::ExpParts Math::SplitExp(Pair x, double low, double high) {
-  Value* clamped = If(Greater(x.hi, C(high)), C(high), x.hi);
+  Value* clamped = high == kInfinity ? x.hi : If(Greater(x.hi, C(high)), C(high), x.hi);
   clamped = If(Less(clamped, C(low)), C(low), clamped);
   Value* shifted = MulAdd(clamped, C(M_LOG2E), C(Rounder()));
   Value* n = b_.CreateSub(Bits(shifted), Bits(C(Rounder())));
@@ -52,6 +52,16 @@ Value* Math::ExpOf(Pair x, int shift) {
   if (shift != 0) n = b_.CreateAdd(n, I(shift));
   Value* half = b_.CreateAShr(n, I(1));
   return Mul(Mul(e, PowerOfTwo(half)), PowerOfTwo(b_.CreateSub(n, half)));
+}
+
+Value* Math::SoftmaxExp(Value* x) {
+  const double low = te::LeastSoftmaxExp(is64_ ? DType::kFloat64 : DType::kFloat32);
+  const ExpParts parts = SplitExp({x, nullptr}, low, kInfinity);
+  Value* power = PowerOfTwo(parts.power);
+  // Without an FMA power * rest would underflow.
+  Value* e =
+      b_.machine().fma ? MulAdd(power, parts.rest, power) : Mul(power, Add(C(1), parts.rest));
+  return If(Less(x, C(low)), C(0), e);
 }
 
 Math::Exponent Math::Decompose(Value* x) {
@@ -241,6 +251,8 @@ Value* EmitIn(Math math, UnaryOp op, Value* x) {
   switch (op) {
     case UnaryOp::kExp:
       return math.Exp(x);
+    case UnaryOp::kSoftmaxExp:
+      return math.SoftmaxExp(x);
     case UnaryOp::kLog:
       return math.Log(x);
     case UnaryOp::kLog2:
@@ -279,8 +291,8 @@ Value* EmitIn(Math math, UnaryOp op, Value* x) {
 }
 
 bool HasFloatVersion(UnaryOp op) {
-  return op == UnaryOp::kExp || op == UnaryOp::kLog || op == UnaryOp::kSigmoid ||
-         op == UnaryOp::kTanh || op == UnaryOp::kErf;
+  return op == UnaryOp::kExp || op == UnaryOp::kSoftmaxExp || op == UnaryOp::kLog ||
+         op == UnaryOp::kSigmoid || op == UnaryOp::kTanh || op == UnaryOp::kErf;
 }
 
 using Args = llvm::ArrayRef<Value*>;

@@ -33,6 +33,7 @@ class Math {
   };
 
   llvm::Value* Exp(llvm::Value* x, int shift = 0) { return ExpOf({x, nullptr}, shift); }
+  llvm::Value* SoftmaxExp(llvm::Value* x);
   llvm::Value* Log(llvm::Value* x);
   llvm::Value* Log2(llvm::Value* x);
   llvm::Value* Log10(llvm::Value* x);

@@ -424,5 +424,46 @@ TEST_CASE("exponentials of what is far below zero are zero, and nothing underflo
   }
 }
 
+template <typename T>
+void CheckSoftmaxExp(DType dtype, const char* cpu) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  const T least = static_cast<T>(te::LeastSoftmaxExp(dtype));
+  KernelHarness harness({.machine = MachineNamed(cpu)});
+  const size_t kernel = harness.Add(
+      UnarySpec({"softmax_exp", UnaryOp::kSoftmaxExp, std::exp, 0, 0, 0, 0}, dtype, false));
+  harness.Finish();
+  std::vector<T> samples = {0,
+                            T(-0.0),
+                            least,
+                            std::nextafter(least, -kInfinity),
+                            -1e9F,
+                            -kInfinity,
+                            std::numeric_limits<T>::quiet_NaN()};
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(1.3 * least, 0);
+  for (int i = 0; i < 50000; ++i) samples.push_back(static_cast<T>(uniform(random)));
+  const auto n = static_cast<int64_t>(samples.size());
+  std::feclearexcept(FE_ALL_EXCEPT);
+  const HostTensor out = harness.Run(kernel, {ToTensor<T>(samples, {n})}, {{1, n}})[0];
+  CHECK(std::fetestexcept(FE_UNDERFLOW) == 0);
+  double worst = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Real want = samples[i] < least ? 0 : std::exp(static_cast<Real>(samples[i]));
+    const T got = ValueAt<T>(out, i);
+    worst = std::max(worst, UlpError(got, want));
+    CHECK((got == 0 || std::isnan(got) || std::isnormal(got)));
+  }
+  CHECK(worst <= 1.0);
+}
+
+// Masks of -100 give weights that float32 holds as denormal numbers alone.
+TEST_CASE("a softmax's weights are exponentials, and none of them is denormal") {
+  for (const char* cpu : {"native", "x86-64-v2"}) {
+    CAPTURE(cpu);
+    CheckSoftmaxExp<float>(DType::kFloat32, cpu);
+    CheckSoftmaxExp<double>(DType::kFloat64, cpu);
+  }
+}
+
 }  // namespace
 }  // namespace relayvm

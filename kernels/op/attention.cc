@@ -210,7 +210,7 @@ std::vector<Tensor> ComputeAttention(const ComputeContext& c) {
   };
   const Tensor max = over_keys("attention_max", te::ReduceKind::kMax, score);
   const Tensor weight = te::Compute("attention_weight", shape, [&](const Indices& i) {
-    return nn::Exp(te::Load(score, i) - te::Load(max, {i[0], i[1], i[2]}));
+    return nn::SoftmaxExp(te::Load(score, i) - te::Load(max, {i[0], i[1], i[2]}));
   });
   const Tensor sum = over_keys("attention_sum", te::ReduceKind::kSum, weight);
   const Tensor out = te::Compute("attention", c.outputs[0].shape, [&](const Indices& at) {

@@ -17,6 +17,7 @@ constexpr int kExpensive = kExpensiveElement;
 int CostOf(te::UnaryOp op) {
   switch (op) {
     case te::UnaryOp::kExp:
+    case te::UnaryOp::kSoftmaxExp:
     case te::UnaryOp::kLog:
     case te::UnaryOp::kLog2:
     case te::UnaryOp::kLog10:

@@ -25,7 +25,9 @@ inline te::Expr Divide(te::Expr a, te::Expr b) {
   return te::Binary(te::BinaryOp::kDivide, std::move(a), std::move(b));
 }
 inline te::Expr Sqrt(te::Expr a) { return te::Unary(te::UnaryOp::kSqrt, std::move(a)); }
-inline te::Expr Exp(te::Expr a) { return te::Unary(te::UnaryOp::kExp, std::move(a)); }
+inline te::Expr SoftmaxExp(te::Expr a) {
+  return te::Unary(te::UnaryOp::kSoftmaxExp, std::move(a));
+}
 inline te::Expr Log(te::Expr a) { return te::Unary(te::UnaryOp::kLog, std::move(a)); }
 inline te::Expr Power(te::Expr a, te::Expr b) {
   return te::Binary(te::BinaryOp::kPower, std::move(a), std::move(b));

@@ -113,13 +113,13 @@ std::vector<Tensor> ComputeSoftmax(const ComputeContext& c, bool log) {
   };
   if (log) {
     const Tensor sum = Statistic("softmax_sum", x->shape, reduced, ReduceKind::kSum, dtype,
-                                 [&](const Indices& at) { return nn::Exp(shifted(at)); });
+                                 [&](const Indices& at) { return nn::SoftmaxExp(shifted(at)); });
     return {te::Compute("log_softmax", x->shape, [&](const Indices& at) {
       return shifted(at) - nn::Log(te::Load(sum, StatisticIndex(at, reduced)));
     })};
   }
-  const Tensor exp =
-      te::Compute("softmax_exp", x->shape, [&](const Indices& at) { return nn::Exp(shifted(at)); });
+  const Tensor exp = te::Compute("softmax_exp", x->shape,
+                                 [&](const Indices& at) { return nn::SoftmaxExp(shifted(at)); });
   const Tensor sum = Statistic("softmax_sum", x->shape, reduced, ReduceKind::kSum, dtype,
                                [&](const Indices& at) { return te::Load(exp, at); });
   return {te::Compute("softmax", x->shape, [&](const Indices& at) {

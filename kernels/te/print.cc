@@ -9,12 +9,12 @@
 namespace relayvm::te {
 namespace {
 
-constexpr std::array<std::string_view, 32> kUnaryNames = {
-    "negative", "abs",   "sign",    "not",   "exp",        "log",    "log2",   "log10",
-    "sqrt",     "rsqrt", "sigmoid", "tanh",  "erf",        "sin",    "cos",    "tan",
-    "asin",     "acos",  "atan",    "sinh",  "cosh",       "asinh",  "acosh",  "atanh",
-    "floor",    "ceil",  "trunc",   "round", "round_even", "is_nan", "is_inf", "is_finite"};
-static_assert(static_cast<int>(UnaryOp::kIsFinite) == 31);
+constexpr std::array<std::string_view, 33> kUnaryNames = {
+    "negative", "abs",   "sign",       "not",    "exp",    "softmax_exp", "log",   "log2",  "log10",
+    "sqrt",     "rsqrt", "sigmoid",    "tanh",   "erf",    "sin",         "cos",   "tan",   "asin",
+    "acos",     "atan",  "sinh",       "cosh",   "asinh",  "acosh",       "atanh", "floor", "ceil",
+    "trunc",    "round", "round_even", "is_nan", "is_inf", "is_finite"};
+static_assert(static_cast<int>(UnaryOp::kIsFinite) == 32);
 // Operators are infix, names are calls.
 constexpr std::array<std::string_view, 22> kBinaryNames = {
     "+", "-", "*", "/",  "floordiv", "%",  "floormod", "min", "max", "pow", "atan2",

@@ -97,6 +97,7 @@ double FloatUnary(UnaryOp op, double x) {
     case UnaryOp::kNot:
       return x == 0;
     case UnaryOp::kExp:
+    case UnaryOp::kSoftmaxExp:
       return std::exp(x);
     case UnaryOp::kLog:
       return std::log(x);
@@ -170,6 +171,7 @@ Scalar ApplyUnary(UnaryOp op, DType t, Scalar x) {
     if (op == UnaryOp::kIsInf) return IntScalar(std::isinf(x.f));
     return IntScalar(std::isfinite(x.f));
   }
+  if (op == UnaryOp::kSoftmaxExp && IsFloat(t) && x.f < LeastSoftmaxExp(t)) return FloatScalar(0);
   if (IsFloat(t)) return FloatScalar(RoundToDType(FloatUnary(op, x.f), t));
   switch (op) {
     case UnaryOp::kNegative:

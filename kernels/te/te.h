@@ -64,6 +64,7 @@ enum class UnaryOp : uint8_t {
   kSign,
   kNot /* logical for bool, bitwise else */,
   kExp,
+  kSoftmaxExp /* of x <= 0: e^x, but 0 below LeastSoftmaxExp */,
   kLog,
   kLog2,
   kLog10,
@@ -92,6 +93,10 @@ enum class UnaryOp : uint8_t {
   kIsInf,
   kIsFinite,  // result bool
 };
+// The least x whose e^x, and what sums of some such weights leave of it, is a normal number: others
+// are next to nothing beside a softmax's largest weight, which is 1, and cost a processor a hundred
+// cycles wherever they are read.
+constexpr double LeastSoftmaxExp(DType t) { return t == DType::kFloat64 ? -708 : -87; }
 enum class BinaryOp : uint8_t {
   kAdd,
   kSubtract,

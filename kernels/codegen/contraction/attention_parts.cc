@@ -37,7 +37,9 @@ void CallPart(Builder& b, const std::string& name, const Values& args,
   b.CreateCall(helper, args);
 }
 
-Value* Exp(Builder& b, Value* x) { return Ops(b).Unary(te::UnaryOp::kExp, DType::kFloat32, x); }
+Value* Exp(Builder& b, Value* x) {
+  return Ops(b).Unary(te::UnaryOp::kSoftmaxExp, DType::kFloat32, x);
+}
 
 // Vectors of float32 of a length.
 class Floats {
