@@ -12,6 +12,7 @@
 #include "compiler/transforms/loops/append_outermost.h"
 #include "compiler/transforms/loops/lambda_lift.h"
 #include "compiler/transforms/loops/name_states.h"
+#include "compiler/transforms/products/flush_weights.h"
 #include "compiler/transforms/products/hoist_products.h"
 #include "compiler/transforms/products/integer_products.h"
 #include "compiler/transforms/products/pack_weights.h"
@@ -221,8 +222,9 @@ const std::vector<Pass>& CompilerPasses() {
        .options = {&rules::ExplainRulesOption().row()}},
       {.name = "PackWeights",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::PackWeights(m, context.machine, ir::AskedWeightForm(context.options),
-                                ir::ExactOption().In(context.options));
+         const bool exact = ir::ExactOption().In(context.options);
+         return ir::PackWeights(exact ? m : ir::FlushWeights(m), context.machine,
+                                ir::AskedWeightForm(context.options), exact);
        },
        .refuses = {kFused, kFinalTypes},
        .description = "constant weights of products take the layout that kernels read",

@@ -339,7 +339,7 @@ const OptionOf<bool>& ExactOption() {
   static const OptionOf<bool> option = FlagOption(
       {.name = "exact",
        .help = "no faster way to compute that loses more precision than a sum in another order: "
-               "3x3 convolutions do without Winograd's transforms"});
+               "3x3 convolutions do without Winograd's transforms, denormal weights stay"});
   return option;
 }
 
