@@ -13,14 +13,17 @@
 
 #include "bytecode/base/check_stop.h"
 #include "bytecode/base/file_mapping.h"
+#include "compiler/compile_cache.h"
 #include "compiler/frontend/params.h"
 #include "compiler/graph/check_static.h"
 #include "compiler/import/importers.h"
 #include "compiler/ir/shape_text.h"
 #include "compiler/ir/signature_attrs.h"
 #include "compiler/ir/stop_scope.h"
+#include "compiler/ir/walk.h"
 #include "compiler/lowering/lower.h"
 #include "compiler/regions/region_options.h"
+#include "compiler/transforms/layouts/convert_layout.h"
 #include "compiler/transforms/loops/name_states.h"
 #include "compiler/transforms/products/pack_weights.h"
 
@@ -29,10 +32,10 @@ namespace {
 
 constexpr std::string_view kStandardInput = "-";
 
-Result<SharedBytes> ReadContent(const std::string& input, const CompileOptions& options) {
+Result<SharedBytes> ReadContent(const std::string& input, const CompileOptions& options,
+                                import::InputFiles& files) {
   if (options.content) return *options.content;
-  RELAYVM_ASSIGN_OR_RETURN(auto file,
-                           FileMapping::Open(input == kStandardInput ? "/dev/stdin" : input));
+  RELAYVM_ASSIGN_OR_RETURN(auto file, files.Open(input == kStandardInput ? "/dev/stdin" : input));
   return SharedBytes::OfFile(std::move(file));
 }
 
@@ -43,15 +46,19 @@ struct ReadResult {
   bool takes_shapes;
 };
 
-Result<frontend::Params> ReadAllParams(const CompileOptions& options) {
+Result<frontend::Params> ReadAllParams(const CompileOptions& options, import::InputFiles& files) {
   frontend::Params params = options.params;
   if (options.params_file.empty() && !options.params_content) return params;
   const std::string name =
       options.params_file.empty() ? std::string("<parameters>") : options.params_file;
-  RELAYVM_ASSIGN_OR_RETURN(frontend::Params more,
-                           options.params_content
-                               ? frontend::ReadParams(name, *options.params_content)
-                               : frontend::ReadParams(name));
+  SharedBytes content;
+  if (options.params_content) {
+    content = *options.params_content;
+  } else {
+    RELAYVM_ASSIGN_OR_RETURN(auto file, files.Open(name));
+    content = SharedBytes::OfFile(std::move(file));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(frontend::Params more, frontend::ReadParams(name, content));
   params.merge(more);
   if (more.empty()) return params;
   return Status(StatusCode::kInvalidArgument,
@@ -59,13 +66,15 @@ Result<frontend::Params> ReadAllParams(const CompileOptions& options) {
                             options.params_file.empty() ? "" : name + ": ", more.begin()->first));
 }
 
-Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& options) {
-  const std::string input = options.content ? given : import::ModelFileOf(given);
-  RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options));
+Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& options,
+                              const std::shared_ptr<import::InputFiles>& files) {
+  const std::string input = options.content ? given : import::ModelFileOf(given, *files);
+  RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options, *files));
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   import::ImportOptions import{options.dims, options.shapes, options.overridable, options.operators,
                                options.warn, options.stop,   options.signature,   options.outputs};
   import.user_operators = options.user_operators;
+  import.files = files;
   // A graph has no branches.
   if (options.for_graph && !import.overridable) import.overridable.emplace();
   const import::Importer& importer = import::ImporterOf(input, start);
@@ -75,7 +84,7 @@ Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& op
     import.params_content = options.params_content;
     import.params = options.params;
   } else {
-    RELAYVM_ASSIGN_OR_RETURN(params, ReadAllParams(options));
+    RELAYVM_ASSIGN_OR_RETURN(params, ReadAllParams(options, *files));
   }
   RELAYVM_ASSIGN_OR_RETURN(ir::Module module, importer.import(input, std::move(content), import));
   return ReadResult{std::move(module), std::move(params), importer.takes_shapes};
@@ -215,10 +224,12 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
 
 }  // namespace
 
-Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
+Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options,
+                              const std::shared_ptr<import::InputFiles>& files) {
   RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
-  RELAYVM_ASSIGN_OR_RETURN(ReadResult read,
-                           ir::Stoppable(options.stop, [&] { return ReadModule(input, options); }));
+  RELAYVM_ASSIGN_OR_RETURN(ReadResult read, ir::Stoppable(options.stop, [&] {
+                             return ReadModule(input, options, files);
+                           }));
   ir::Module module = std::move(read.module);
   module.entry = options.entry;
   if (!module.functions.contains(module.entry)) {
@@ -368,6 +379,16 @@ void AddProgram(Program program, Compiled& compiled) {
   compiled.others.push_back(std::move(program));
 }
 
+uint64_t CountOperators(const ir::Block& block) {
+  uint64_t count = 0;
+  ir::ForEachBinding(block, [&](const ir::Binding& b) {
+    if (b.value->As<ir::OpCall>() != nullptr) ++count;
+    if (const auto* primitive = b.value->As<ir::PrimitiveCall>())
+      count += CountOperators(*primitive->function->body);
+  });
+  return count;
+}
+
 // Compiles a program whose regions are functions, both ways, for this machine alone.
 std::shared_ptr<const regions::RegionMeasure> MeasureOf(
     const CompileOptions& options, const std::shared_ptr<regions::RuleFiles>& rule_files) {
@@ -448,12 +469,27 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     if (!depends_on_machine) break;
   }
   compiled.module = only ? std::move(ready.with_regions[0]) : std::move(ready.native[0]);
+  for (const auto& [name, f] : compiled.module.functions)
+    compiled.num_operators += CountOperators(*f->body);
+  const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
+  compiled.transforms = left.count;
+  compiled.open_transforms = left.open;
+  compiled.transformed_bytes = left.bytes;
   return compiled;
 }
 
 Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(input, options));
-  return CompileModule(std::move(module), options);
+  std::optional<CompileCache> cache = CompileCache::For(input, options);
+  if (!cache) {
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(input, options));
+    return CompileModule(std::move(module), options);
+  }
+  if (auto compiled = cache->Find(options)) return *std::move(compiled);
+  const CompileOptions recorded = cache->Recorded(options);
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(input, recorded, cache->files()));
+  RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileModule(std::move(module), recorded));
+  cache->Store(&compiled);
+  return compiled;
 }
 
 }  // namespace relayvm

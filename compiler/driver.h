@@ -2,17 +2,21 @@
 // compiler as a library have api/compiler.h. Tested by driver_test.cc.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/shared_bytes.h"
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
 #include "compiler/frontend/params.h"
+#include "compiler/import/input_files.h"
 #include "compiler/import/user_operators.h"
 #include "compiler/pipeline.h"
 #include "compiler/regions/choose_regions.h"
@@ -23,6 +27,9 @@
 namespace relayvm {
 
 struct CompileOptions {
+  // A compilation that was done before is taken from kernels.cache as it is, without its module
+  // (compile_cache.h). By CompileFile.
+  bool direct = false;
   std::optional<SharedBytes> content;  // in place of the file's
   // TVM's parameter file or an .npz, or the model's own kind of it; empty: none.
   std::string params_file;
@@ -62,7 +69,7 @@ struct CompileOptions {
 };
 
 struct Compiled {
-  ir::Module module;  // after the pipeline
+  ir::Module module;  // after the pipeline; nothing, where `file` was there already
   Program program;    // for the least processor
   // The same for the others, each of which asks for more than the one before: with `program`, what
   // WriteProgramFile takes. Empty where nothing in the program depends on the processor.
@@ -70,13 +77,22 @@ struct Compiled {
   // When CompileOptions::kernels asked for them: of the form with regions, where there is one.
   std::string llvm_ir, assembly;
   tuner::TuneReport tuning;  // when CompileOptions::tune asked for it
-  size_t poor_kernels = 0;   // that tuning would pay for (tuner::CountPoorKernels)
+  // Of the module: calls of operators, and transforms of layouts that are left.
+  uint64_t num_operators = 0, transforms = 0, open_transforms = 0, transformed_bytes = 0;
+  uint64_t poor_kernels = 0;  // that tuning would pay for (tuner::CountPoorKernels)
+  std::array<uint64_t*, 5> counts() {
+    return {&num_operators, &transforms, &open_transforms, &transformed_bytes, &poor_kernels};
+  }
+  // The programs as WriteProgramFile wrote them, in the cache; null: they are not there.
+  std::shared_ptr<const FileMapping> file;
 };
 
 // Reads INPUT (of a format of import/importers.h, or a folder that holds one; "-": standard input)
 // or what options.content has,
 // binds parameters and shapes. Not yet typed.
-Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options);
+Result<ir::Module> LoadModule(
+    const std::string& input, const CompileOptions& options,
+    const std::shared_ptr<import::InputFiles>& files = std::make_shared<import::InputFiles>());
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options);
 Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options);
 

@@ -25,6 +25,8 @@ struct PassTiming {
 struct InsertedPass {
   Pass pass;
   std::string place;
+  // All that the pass is made of. Empty: it cannot be told (compile_cache.h).
+  std::string content = {};
 };
 
 struct PipelineOptions {

@@ -23,9 +23,7 @@
 #include "compiler/graph/build_graph.h"
 #include "compiler/import/importers.h"
 #include "compiler/ir/printer.h"
-#include "compiler/ir/walk.h"
 #include "compiler/regions/region_options.h"
-#include "compiler/transforms/layouts/convert_layout.h"
 #include "kernels/codegen/link.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_files.h"
@@ -51,9 +49,16 @@ Status WriteText(const std::string& path, const std::string& text) {
 }
 
 Status WriteProgram(const std::string& path, const Compiled& compiled) {
-  if (path != "-") return WriteProgramFile(compiled.program, path, compiled.others);
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
-                           SerializeProgram(compiled.program, compiled.others));
+  if (path != "-") {
+    return compiled.file != nullptr ? CopyFile(*compiled.file, path)
+                                    : WriteProgramFile(compiled.program, path, compiled.others);
+  }
+  SharedBytes bytes;
+  if (compiled.file != nullptr) {
+    bytes = SharedBytes::OfFile(compiled.file);
+  } else {
+    RELAYVM_ASSIGN_OR_RETURN(bytes, SerializeToShared(compiled.program, compiled.others));
+  }
   std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   return OkStatus();
 }
@@ -88,17 +93,6 @@ Status WriteGraph(const std::string& folder, const Compiled& compiled) {
   RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph,
                            graph::BuildGraph(OneProgram(compiled)));
   return graph::SaveGraph(graph, folder);
-}
-
-size_t CountOperators(const ir::Block& block) {
-  size_t count = 0;
-  ir::ForEachBinding(block, [&](const ir::Binding& b) {
-    if (b.value->As<ir::OpCall>() != nullptr) ++count;
-    if (const auto* primitive = b.value->As<ir::PrimitiveCall>()) {
-      count += CountOperators(*primitive->function->body);
-    }
-  });
-  return count;
 }
 
 std::string Size(uint64_t bytes) {
@@ -308,6 +302,7 @@ Status Relayc::Finish() {
     return Invalid(fmt::format("--emit {}: expected one --target, found {}", emit_,
                                options.more_machines.size() + 1));
   }
+  options.direct = emit_ == "vmx" && !ahead_ && !flags_.time_passes;
   options.kernels.keep_llvm_ir = emit_ == "llvm";
   options.kernels.keep_assembly = emit_ == "asm";
   // One program, for a machine that may be this one.
@@ -459,23 +454,24 @@ void Relayc::PrintSummary(const Compiled& compiled) const {
                  Printable(ResultTypeToString(program, e, e.result)));
     }
   }
-  size_t operators = 0, weights = 0;
-  for (const auto& [name, f] : compiled.module.functions) operators += CountOperators(*f->body);
+  size_t weights = 0;
   for (const ConstantInfo& c : program.constants) weights += BytesInFile(c);
   std::error_code error;
   const bool is_file = output_ != "-" && std::filesystem::is_regular_file(output_, error);
   const auto written = is_file ? std::filesystem::file_size(output_, error) : 0;
-  fmt::print(stderr, "  {} operators in {} kernels; {} of {} constants; {}{:.2f} s\n", operators,
-             program.kernels.size(), Size(weights), program.constants.size(),
+  fmt::print(stderr, "  {} operators in {} kernels; {} of {} constants; {}{:.2f} s\n",
+             compiled.num_operators, program.kernels.size(), Size(weights),
+             program.constants.size(),
              !is_file || error ? std::string() : fmt::format("{}: {}; ", output_, Size(written)),
              took.count());
   fmt::print(stderr, "{}", PrintableLines(RegionsSummary(compiled, is_one)));
   if (flags_.compiler.batching) fmt::print(stderr, "  {}\n", BatchingText(program));
-  const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
-  if (!flags_.compiler.pass_options.contains("layout") && left.count == 0) return;
-  fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
-             Size(left.bytes),
-             left.open > 0 ? fmt::format(" and {} tensors of open shapes", left.open) : "");
+  if (!flags_.compiler.pass_options.contains("layout") && compiled.transforms == 0) return;
+  fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", compiled.transforms,
+             Size(compiled.transformed_bytes),
+             compiled.open_transforms > 0
+                 ? fmt::format(" and {} tensors of open shapes", compiled.open_transforms)
+                 : "");
 }
 
 // --check.

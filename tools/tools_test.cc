@@ -233,40 +233,6 @@ TEST_CASE("a file for several processors, and an operator alone") {
   }
 }
 
-TEST_CASE("kernels that were compiled before are found again") {
-  const Shell shell;
-  shell.Write("add.relay",
-              "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(?, 4), float32]) { add(%x, %x) }\n");
-  auto compile = [&](const std::string& command) {
-    Outcome outcome = shell.Run(command + " --time-passes");
-    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    return outcome.err.find("1 of 1 objects were there already") != std::string::npos;
-  };
-  CHECK(!compile("relayc add.relay -o a.vmx --cache kept"));
-  CHECK(compile("relayc add.relay -o b.vmx --cache kept"));
-  CHECK(shell.Read("a.vmx") == shell.Read("b.vmx"));
-  CHECK(compile("RELAYVM_CACHE=kept relayc add.relay"));
-  CHECK(!compile("RELAYVM_CACHE=kept relayc add.relay --cache off"));
-  CHECK(!compile("RELAYVM_CACHE=off relayc add.relay"));
-  CHECK(!compile("RELAYVM_CACHE=kept relayc add.relay --target x86-64-v2"));
-  CHECK(shell.Run("RELAYVM_CACHE=kept relayc add.relay --emit asm -o -").out.find("add_0") !=
-        std::string::npos);
-  CHECK(!compile("env -u RELAYVM_CACHE XDG_CACHE_HOME=$PWD/x relayc add.relay"));
-  CHECK(compile("relayc add.relay --cache x/relayvm"));
-
-  // One that cannot be used is an error where it is named, and none where it is not.
-  shell.Write("file", "");
-  CHECK(!compile("RELAYVM_CACHE=file relayc add.relay"));
-  Outcome refused = shell.Run("relayc add.relay --cache file");
-  CHECK(refused.status == 2);
-  CHECK(refused.err.find("the folder file for compiled kernels") != std::string::npos);
-  CHECK(shell.Run("chmod o+w kept").status == 0);
-  CHECK(!compile("RELAYVM_CACHE=kept relayc add.relay"));
-  refused = shell.Run("relayc add.relay --cache kept");
-  CHECK(refused.status == 2);
-  CHECK(refused.err.find("chmod go-w") != std::string::npos);
-}
-
 TEST_CASE("kernels for aarch64 are text alone") {
   const Shell shell;
   shell.Write("add.relay", std::string("#[version = \"0.0.5\"]\n") + kAdd);

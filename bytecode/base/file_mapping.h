@@ -31,6 +31,7 @@ class FileMapping {
   // Page-aligned; empty for an empty file.
   std::span<const uint8_t> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  int descriptor() const { return fd_; }  // open for reading as long as this object lives
   // kFailedPrecondition when the file has been written to or truncated since it was opened, as its
   // times and its size tell. Always ok when it was read, and when another file has taken its name.
   //
@@ -41,6 +42,10 @@ class FileMapping {
   // brings them in again.
   static void DropPages(std::span<const std::byte> bytes);
   int64_t status_time() const;  // when it was opened
+  // In nanoseconds, when it was last written to before it was opened.
+  int64_t write_time() const {
+    return opened_.st_mtim.tv_sec * 1'000'000'000 + opened_.st_mtim.tv_nsec;
+  }
   // What CheckUnchanged says of a file that has been written to: how that is known.
   Status Changed(const std::string& how) const;
 
@@ -48,7 +53,7 @@ class FileMapping {
   explicit FileMapping(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  int fd_ = -1;  // open as long as this object lives
+  int fd_ = -1;
   struct stat opened_{};
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;

@@ -83,6 +83,17 @@ Status FileReplacement::Write(const void* data, size_t size) {
   return OkStatus();
 }
 
+Status FileReplacement::WriteFile(const FileMapping& file) {
+  const std::span<const uint8_t> bytes = file.bytes();
+  loff_t done = 0;
+  while (static_cast<size_t>(done) < bytes.size()) {
+    const size_t left = bytes.size() - static_cast<size_t>(done);
+    if (::copy_file_range(file.descriptor(), &done, fd_, nullptr, left, 0) <= 0) break;
+  }
+  // What is no file, or of another file system, takes no copy.
+  return Write(bytes.data() + done, bytes.size() - static_cast<size_t>(done));
+}
+
 Status FileReplacement::WriteAt(uint64_t offset, const void* data, size_t size) {
   const auto* bytes = static_cast<const uint8_t*>(data);
   while (size > 0) {
@@ -115,6 +126,12 @@ Status FileReplacement::Commit(bool lasting) {
   static_cast<void>(::fsync(fd));
   ::close(fd);
   return OkStatus();
+}
+
+Status CopyFile(const FileMapping& file, const std::string& path) {
+  RELAYVM_ASSIGN_OR_RETURN(FileReplacement copy, FileReplacement::Create(path));
+  RELAYVM_RETURN_IF_ERROR(copy.WriteFile(file));
+  return copy.Commit();
 }
 
 Status WriteFile(const std::string& path, std::string_view content, bool lasting) {

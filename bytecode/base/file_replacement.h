@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/status.h"
 
 namespace relayvm {
@@ -31,6 +32,8 @@ class FileReplacement {
   // False for a pipe or a device, which takes bytes in order only.
   bool has_offsets() const { return !temporary_.empty(); }
   Status Write(const void* data, size_t size);
+  // All of a file: where the file system can, the two share their blocks.
+  Status WriteFile(const FileMapping& file);
   // What is never written is zero. REQUIRES: has_offsets(), and Write is not called.
   Status WriteAt(uint64_t offset, const void* data, size_t size);
   // With `lasting`, what is there after a loss of power is the old file or the new one, whole.
@@ -49,5 +52,6 @@ class FileReplacement {
 
 // The same for content at hand.
 Status WriteFile(const std::string& path, std::string_view content, bool lasting = false);
+Status CopyFile(const FileMapping& file, const std::string& path);
 
 }  // namespace relayvm

@@ -125,5 +125,26 @@ TEST_CASE("errors name the file; devices are written in place") {
         "cannot write '/dev/full': No space left on device");
 }
 
+TEST_CASE("a file is copied whole, to a file and to a pipe") {
+  testing::TempFolder folder;
+  for (const size_t size : {0, 1, 100'000}) {
+    const std::string bytes(size, 'x'), from = folder / "from", to = folder / "to";
+    REQUIRE(WriteFile(from, bytes).ok());
+    const auto file = FileMapping::Open(from);
+    REQUIRE(file.ok());
+    REQUIRE(CopyFile(**file, to).ok());
+    CHECK(Content(to) == bytes);
+    const std::string pipe = folder / "pipe" + std::to_string(size);
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    std::string read;
+    std::thread reader([&] { read = Content(pipe); });
+    CHECK(CopyFile(**file, pipe).ok());
+    reader.join();
+    CHECK(read == bytes);
+  }
+  const auto file = FileMapping::Open(folder / "from");
+  CHECK(!CopyFile(**file, folder / "no/such/folder").ok());
+}
+
 }  // namespace
 }  // namespace relayvm

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "bytecode/base/file_replacement.h"
 #include "bytecode/base/guarded.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/program.h"
@@ -42,7 +43,8 @@ struct CompiledModel::Impl {
   CustomOperators operators;
   std::vector<Status> warnings;
   std::vector<PassTime> times;
-  KernelTexts texts;  // where they were asked for
+  KernelTexts texts;                        // where they were asked for
+  std::shared_ptr<const FileMapping> file;  // Compiled::file
   mutable std::mutex mutex;
   mutable SharedBytes bytes;  // once they are made
 };
@@ -74,6 +76,7 @@ std::vector<CompiledRegion> CompiledModel::Regions() const {
 Result<SharedBytes> CompiledModel::Bytes() const {
   return Guarded([&]() -> Result<SharedBytes> {
     const std::lock_guard lock(impl_->mutex);
+    if (impl_->file != nullptr) return SharedBytes::OfFile(impl_->file);
     if (impl_->bytes.empty()) {
       RELAYVM_ASSIGN_OR_RETURN(impl_->bytes, SerializeToShared(impl_->program, impl_->others));
     }
@@ -82,7 +85,10 @@ Result<SharedBytes> CompiledModel::Bytes() const {
 }
 
 Status CompiledModel::Save(const std::string& path) const {
-  return Guarded([&] { return WriteProgramFile(impl_->program, path, impl_->others); });
+  return Guarded([&] {
+    if (impl_->file != nullptr) return CopyFile(*impl_->file, path);
+    return WriteProgramFile(impl_->program, path, impl_->others);
+  });
 }
 
 Result<std::shared_ptr<const Executable>> CompiledModel::Load(const LoadOptions& options) const {
@@ -101,10 +107,10 @@ Result<std::shared_ptr<const Executable>> CompiledModel::Load(const LoadOptions&
 // What CompileModel and CompileModule share.
 class ModelCompiler {
  public:
-  // `load` gives the module, and may take over operators.
+  // `run` compiles, and may take over operators.
   static Result<CompiledModel> Compile(
       const CompilerOptions& options, std::stop_token stop,
-      const std::function<Result<ir::Module>(CompileOptions*)>& load) {
+      const std::function<Result<Compiled>(CompileOptions*)>& run) {
     RELAYVM_ASSIGN_OR_RETURN(CompileOptions compile, ReadCompilerOptions(options));
     auto impl = std::make_shared<CompiledModel::Impl>();
     compile.stop = std::move(stop);
@@ -116,13 +122,13 @@ class ModelCompiler {
     std::vector<PassTiming> timings;
     compile.pipeline.timings = &timings;
     ReportProgress(options, &compile);
-    RELAYVM_ASSIGN_OR_RETURN(ir::Module module, load(&compile));
-    RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileModule(std::move(module), compile));
+    RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, run(&compile));
     if (compiled.poor_kernels > 0) compile.warn(tuner::TuningAdvice(compiled.poor_kernels));
     impl->program = std::move(compiled.program);
     impl->info = ModelInfo::Of(impl->program);
     impl->others = std::move(compiled.others);
     impl->operators = std::move(compile.operators);
+    impl->file = std::move(compiled.file);
     impl->texts = {std::move(compiled.llvm_ir), std::move(compiled.assembly)};
     for (PassTiming& t : timings)
       impl->times.push_back({std::move(t.pass), t.milliseconds, t.is_part});
@@ -136,7 +142,8 @@ Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOpti
   return Guarded([&] {
     return ModelCompiler::Compile(options, stop, [&](CompileOptions* compile) {
       compile->content = source.content;
-      return LoadModule(source.name, *compile);
+      compile->direct = options.direct;
+      return CompileFile(source.name, *compile);
     });
   });
 }
@@ -159,7 +166,7 @@ Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOpti
     return ModelCompiler::Compile(options, stop, [&](CompileOptions* compile) {
       compile->operators = model.operators;
       Insert(passes, compile);
-      return Result<ir::Module>(model.module);
+      return CompileModule(model.module, *compile);
     });
   });
 }
@@ -171,7 +178,7 @@ Result<KernelTexts> KernelTextsOf(const LoadedModel& model, const CompilerOption
       compile->operators = model.operators;
       Insert(passes, compile);
       compile->kernels.keep_llvm_ir = compile->kernels.keep_assembly = true;
-      return Result<ir::Module>(model.module);
+      return CompileModule(model.module, *compile);
     });
     if (!compiled.ok()) return compiled.status();
     return ModelCompiler::Texts(*compiled);

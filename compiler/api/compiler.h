@@ -101,10 +101,14 @@ struct CompilerOptions {
   // Threads that generate code, the calling one included; 0: as many as the machine has. The bytes
   // do not depend on it.
   uint32_t num_threads = 0;
-  // Where kernels that were compiled before are found, and those that come are left: a folder, up
-  // to 1 GiB; "off"; or "auto": the user's (RELAYVM_CACHE, or relayvm in XDG_CACHE_HOME or
-  // ~/.cache), and none where that cannot be used.
+  // Where models and kernels that were compiled before are found, and those that come are left: a
+  // folder, up to 4 GiB; "off"; or "auto": the user's (RELAYVM_CACHE, or relayvm in XDG_CACHE_HOME
+  // or ~/.cache), and none where that cannot be used.
   std::string cache = "off";
+  // A model that was compiled before, of the same bytes and with the same options, is taken from
+  // the cache whole. False: it is compiled anew, of kernels that were compiled before, and times()
+  // has its passes.
+  bool direct = true;
   // What the compilation is at: a pass, or kernels with their number (total > 0). From any thread,
   // not at once.
   std::function<void(std::string_view what, size_t done, size_t total)> on_progress;
@@ -138,7 +142,7 @@ class CompiledModel {
   // machines; with places where there are. And, where products take microseconds that matter, that
   // tuning may gain (one target, which this machine runs).
   const std::vector<Status>& warnings() const;
-  const std::vector<PassTime>& times() const;
+  const std::vector<PassTime>& times() const;  // none, where it was taken from the cache whole
   // The executable's bytecode as text, as relayc --emit bytecode prints it: of the form with
   // regions, where there is one.
   std::string Bytecode() const;

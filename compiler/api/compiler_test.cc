@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <thread>
 
 #include "bytecode/base/status_detail.h"
@@ -336,6 +339,50 @@ TEST_CASE("operators of a library are those of the compilation that names it") {
     REQUIRE_MESSAGE(model.ok(), model.status().message());
     CHECK(model->Load().ok());  // its kernel is found
   }
+}
+
+TEST_CASE("a model that was compiled before is taken from the cache whole") {
+  const TempFolder folder;
+  const std::string model = folder / "model.relay", saved = folder / "saved.vmx";
+  std::ofstream(model) << kDense;
+  CompilerOptions options;
+  options.cache = folder / "cache";
+  const auto is_new = [&](const ModelSource& source) {
+    auto compiled = CompileModel(source, options);
+    REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+    return !compiled->times().empty();
+  };
+  std::vector<std::byte> first;
+  for (const bool is_first : {true, false}) {
+    const auto compiled = CompileModel({model, std::nullopt}, options);
+    REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+    CHECK(compiled->times().empty() == !is_first);
+    if (is_first) first = BytesOf(compiled);
+    CHECK(BytesOf(compiled) == first);
+    REQUIRE(compiled->Save(saved).ok());
+    std::ifstream in(saved, std::ios::binary);
+    const std::string file{std::istreambuf_iterator<char>(in), {}};
+    CHECK(std::ranges::equal(std::as_bytes(std::span(file)), first));
+    CHECK(compiled->info().functions.size() == 1);
+    const auto executable = compiled->Load();
+    REQUIRE_MESSAGE(executable.ok(), executable.status().message());
+    CHECK(Run(*executable, {Tensor({1, 3}, {1, 2, 3}), Tensor({2, 3}, {1, 1, 1, 0, 0, -1})}) ==
+          std::vector<float>{6, 0});
+  }
+  options.direct = false;
+  CHECK(is_new({model, std::nullopt}));
+  options.direct = true;
+  // In memory.
+  CHECK(is_new(ModelSource::Text(kDense)));
+  CHECK(!is_new(ModelSource::Text(kDense)));
+  CHECK(is_new(ModelSource::Text(std::string(kDense) + "\n")));
+  options.params.emplace("w", Tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
+  CHECK(is_new({model, std::nullopt}));
+  CHECK(!is_new({model, std::nullopt}));
+  options.params.at("w") = Tensor({2, 3}, {1, 2, 3, 4, 5, 7});
+  CHECK(is_new({model, std::nullopt}));
+  options.cache = "off";
+  CHECK(is_new({model, std::nullopt}));
 }
 
 }  // namespace

@@ -226,14 +226,15 @@ Status ReadPasses(const CompilerOptions& o, PipelineOptions* pipeline) {
 Status ReadRuleFiles(const CompilerOptions& o, CompileOptions* options) {
   if (o.rules.empty()) return OkStatus();
   std::vector<std::shared_ptr<const rules::RuleSet>> sets;
+  std::string content;
   for (const std::string& path : o.rules) {
-    auto set = rules::ReadRuleFile(path, options->operators);
+    auto set = rules::ReadRuleFile(path, options->operators, &content);
     if (!set.ok()) return set.status().WithContext("--rules");
     sets.push_back(*std::move(set));
   }
   // The program as it was written: constants are bound, functions inlined.
   options->pipeline.passes.push_back(
-      {rules::RewritePass(rules::Join(sets)), "before:SimplifyInference"});
+      {rules::RewritePass(rules::Join(sets)), "before:SimplifyInference", std::move(content)});
   return OkStatus();
 }
 

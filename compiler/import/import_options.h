@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "bytecode/base/shared_bytes.h"
 #include "compiler/frontend/params.h"
+#include "compiler/import/input_files.h"
 #include "compiler/import/user_operators.h"
 #include "kernels/op/custom_ops.h"
 
@@ -38,6 +40,8 @@ struct ImportOptions {
   std::optional<SharedBytes> params_content;
   frontend::Params params;
   UserOperators user_operators;  // of formats that ask for them (PyTorch's)
+  // The only way to files. Never null.
+  std::shared_ptr<InputFiles> files = std::make_shared<InputFiles>();
 };
 
 }  // namespace relayvm::import

@@ -104,12 +104,11 @@ const Importer* FindImporter(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string ModelFileOf(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return path;
+std::string ModelFileOf(const std::string& path, InputFiles& files) {
+  if (!files.IsFolder(path)) return path;
   for (const char* name : {"saved_model.pb", "saved_model.pbtxt", "model.json"}) {
-    const std::filesystem::path file = std::filesystem::path(path) / name;
-    if (std::filesystem::exists(file, error)) return file.string();
+    const std::string file = std::filesystem::path(path) / name;
+    if (files.IsFile(file)) return file;
   }
   return path;
 }

@@ -36,7 +36,7 @@ std::span<const Importer> Importers();
 // neither tells.
 const Importer& ImporterOf(std::string_view path, std::string_view content);
 // `path`, or the model's file where it is a folder that holds one (saved_model.pb ...).
-std::string ModelFileOf(const std::string& path);
+std::string ModelFileOf(const std::string& path, InputFiles& files);
 const Importer* FindImporter(std::string_view name);  // null: there is none
 
 }  // namespace relayvm::import

@@ -2,14 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "bytecode/base/file_mapping.h"
 
 namespace relayvm::rules {
 
 Result<std::shared_ptr<const RuleSet>> ReadRuleFile(const std::string& path,
-                                                    const CustomOperators& operators) {
+                                                    const CustomOperators& operators,
+                                                    std::string* content) {
   RELAYVM_ASSIGN_OR_RETURN(const auto file, FileMapping::Open(path, FileMapping::Kind::kRead));
-  return ReadRules(path, std::string(file->bytes().begin(), file->bytes().end()), operators);
+  std::string text(file->bytes().begin(), file->bytes().end());
+  if (content != nullptr)
+    fmt::format_to(std::back_inserter(*content), "{} {} {}{}", path.size(), text.size(), path,
+                   text);
+  return ReadRules(path, std::move(text), operators);
 }
 
 const OptionOf<bool>& ExplainRulesOption() {

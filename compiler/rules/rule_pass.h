@@ -7,9 +7,10 @@
 
 namespace relayvm::rules {
 
-// What FileMapping::Open or ReadRules says.
+// What FileMapping::Open or ReadRules says. `content`: what the file holds is added to it.
 Result<std::shared_ptr<const RuleSet>> ReadRuleFile(const std::string& path,
-                                                    const CustomOperators& operators = {});
+                                                    const CustomOperators& operators = {},
+                                                    std::string* content = nullptr);
 
 // --explain-rules: near misses, and how often each rule was applied, are printed.
 const OptionOf<bool>& ExplainRulesOption();

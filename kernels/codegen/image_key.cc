@@ -15,8 +15,10 @@ std::string_view FeaturesOf(const DotProduct* form) {
   return form == nullptr ? "none" : form->features;
 }
 
+}  // namespace
+
 // A field more is to be named in these two. The backend is the triple's.
-std::string TextOf(const Machine& machine) {
+std::string MachineText(const Machine& machine) {
   const auto& [target, level, triple, cpu, features, tune, vector_bytes, vector_registers, l1, l2,
                masks, fma, half, byte_tables, dots, tiles, backend, instructions] = machine;
   return fmt::format("{};{};{};{};{};{};{};{};{};{};{};{};{};{};{};{};{};{}", target, level, triple,
@@ -25,12 +27,14 @@ std::string TextOf(const Machine& machine) {
                      FeaturesOf(tiles.pairs), FeaturesOf(tiles.quads));
 }
 
+namespace {
+
 // Options that add kernels, or choose their schedules and levels, count by what came of them.
 std::string TextOf(const KernelOptions& options) {
   const auto& [machine, opt_level, quick, by_share, time_kernels, exact, batching, keep_llvm_ir,
                keep_assembly, schedules, schedule_for, on_kernels, num_threads, stop, cache] =
       options;
-  return fmt::format("{}\n{} {} {}", TextOf(machine), opt_level, quick, exact);
+  return fmt::format("{}\n{} {} {}", MachineText(machine), opt_level, quick, exact);
 }
 
 }  // namespace

@@ -14,6 +14,9 @@
 
 namespace relayvm::codegen {
 
+// All that it is.
+std::string MachineText(const Machine& machine);
+
 class ImageKey {
  public:
   // A kernel of this name and key, whose immediates are what `text` says, planned with `schedule`.

@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 
+#include "bytecode/base/file_replacement.h"
 #include "kernels/codegen/kernel_compiler.h"
 
 namespace relayvm {
@@ -107,6 +110,38 @@ TEST_CASE("ObjectCache: beyond the bound, what was not asked for the longest goe
   CHECK(cache->Find(KeyNumbered(0)));
   CHECK(!cache->Find(KeyNumbered(1)));
   CHECK(cache->Find(KeyNumbered(15)));
+}
+
+TEST_CASE("ObjectCache: files are found whole, and go like objects do") {
+  const Folder folder;
+  const auto write = [](const std::string& path) { return WriteFile(path, std::string(300, 'x')); };
+  const auto no_room = [](const std::string&) { return Status(StatusCode::kInvalidInput, "full"); };
+  auto cache = Opened(folder.path, 4000);
+  ObjectCache::Key content{}, same{};
+  const auto stored = cache->StoreFile(KeyNumbered(1), 300, &content, write);
+  REQUIRE(stored != nullptr);
+  CHECK(content == ObjectCache::KeyOf(std::string(300, 'x')));
+  const auto found = cache->FindFile(KeyNumbered(1), content);
+  REQUIRE(found != nullptr);
+  CHECK(std::ranges::equal(found->bytes(), stored->bytes()));
+  CHECK(cache->FindFile(KeyNumbered(2), content) == nullptr);
+  CHECK(cache->FindFile(KeyNumbered(1), KeyNumbered(1)) == nullptr);
+  CHECK(cache->StoreFile(KeyNumbered(2), 300, &same, no_room) == nullptr);
+  CHECK(cache->StoreFile(KeyNumbered(2), 1001, &same, write) == nullptr);  // too large
+  std::fstream(found->path(), std::ios::in | std::ios::out).put('y');
+  CHECK(cache->FindFile(KeyNumbered(1), content) == nullptr);
+
+  // Also what a process has left that ended while it wrote; not what is another's.
+  const std::string left = found->path() + ".tmpabcdefgh", other = folder.path / "mine";
+  for (const std::string& path : {left, other}) {
+    REQUIRE(WriteFile(path, std::string(300, 'x')).ok());
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  for (int n = 3; n < 16; ++n) cache->StoreFile(KeyNumbered(n), 300, &same, write);
+  CHECK(!fs::exists(left));
+  CHECK(fs::exists(other));
+  CHECK(folder.files().size() <= 4000 / 300 + 1);
+  CHECK(cache->FindFile(KeyNumbered(15), same) != nullptr);
 }
 
 TEST_CASE("ObjectCache: folders that others may write to are refused") {

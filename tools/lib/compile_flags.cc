@@ -96,8 +96,9 @@ void CompileFlags::AddTo(CLI::App& app) {
   passes.AddTo(app, input_option, &compiler);
   compiler.cache = "auto";
   app.add_option("--cache", compiler.cache,
-                 "where kernels that were compiled before are found, and new ones are left: a "
-                 "folder; off; or auto: RELAYVM_CACHE, or relayvm in XDG_CACHE_HOME or ~/.cache")
+                 "where models and kernels that were compiled before are found, and new ones are "
+                 "left: a folder; off; or auto: RELAYVM_CACHE, or relayvm in XDG_CACHE_HOME or "
+                 "~/.cache")
       ->capture_default_str();
   app.add_flag("--verify-ir", compiler.verify_ir, "check the program after each pass");
   for (int level = 0; level <= 3; ++level) {

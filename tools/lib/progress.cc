@@ -74,6 +74,7 @@ Result<Compiled> CompileWithProgress(const std::string& tool, const CompileFlags
 
 Result<CompiledModel> CompileModelWithProgress(const std::string& tool, CompileFlags* flags) {
   CompilerOptions options = flags->compiler;
+  options.direct = !flags->time_passes;
   std::optional<ProgressLine> line;
   StartLine(tool, *flags, &line);
   if (line) {

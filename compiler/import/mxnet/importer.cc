@@ -48,27 +48,24 @@ std::string PrefixOf(std::string name) {
 }
 
 // Files beside the symbol that may hold its arrays: "net-0000.params", else "net.params".
-std::vector<std::string> ArraysBeside(const std::string& path) {
+std::vector<std::string> ArraysBeside(const std::string& path, InputFiles& files) {
   namespace fs = std::filesystem;
   const fs::path symbol(path);
   const std::string prefix = PrefixOf(symbol.filename().string());
   std::vector<std::string> found;
-  std::error_code error;
   const fs::path folder = symbol.has_parent_path() ? symbol.parent_path() : fs::path(".");
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  constexpr std::string_view ending = ".params";
+  for (const std::string& name : files.Names(folder.string(), std::string(ending))) {
     constexpr size_t kDigits = 4;
-    const std::string_view ending = ".params";
     if (name.size() != prefix.size() + 1 + kDigits + ending.size()) continue;
     const auto digits = std::string_view(name).substr(prefix.size() + 1, kDigits);
     if (name.starts_with(prefix + "-") && name.ends_with(ending) &&
         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
-      found.push_back(at->path().string());
+      found.push_back((folder / name).string());
     }
   }
-  std::ranges::sort(found);
-  const fs::path plain = folder / (prefix + ".params");
-  if (found.empty() && fs::is_regular_file(plain, error)) found.push_back(plain.string());
+  const std::string plain = folder / (prefix + ".params");
+  if (found.empty() && files.IsFile(plain)) found.push_back(plain);
   return found;
 }
 
@@ -149,11 +146,11 @@ class ModelImporter {
           AddFile(file.empty() ? path_ : file, *options_.params_content, &arrays_));
     } else {
       if (file.empty()) {
-        beside_ = ArraysBeside(path_);
+        beside_ = ArraysBeside(path_, *options_.files);
         if (beside_.size() == 1) file = beside_[0];
       }
       if (!file.empty()) {
-        RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open(file));
+        RELAYVM_ASSIGN_OR_RETURN(auto mapping, options_.files->Open(file));
         RELAYVM_RETURN_IF_ERROR(AddFile(file, SharedBytes::OfFile(mapping), &arrays_));
       }
     }

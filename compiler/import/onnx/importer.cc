@@ -505,7 +505,7 @@ class ModelImporter {
 
 Result<ir::Module> ImportOnnx(const std::string& path, SharedBytes file,
                               const ImportOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(auto model, ModelFile::Read(path, std::move(file)));
+  RELAYVM_ASSIGN_OR_RETURN(auto model, ModelFile::Read(path, std::move(file), options.files));
   return ModelImporter(*model, options).Run();
 }
 

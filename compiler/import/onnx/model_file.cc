@@ -291,7 +291,8 @@ std::optional<DType> DTypeOfOnnx(int32_t type) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, SharedBytes shared) {
+Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, SharedBytes shared,
+                                                   std::shared_ptr<InputFiles> files) {
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(shared.data()),
                                        shared.size());
   const auto fail = [&](std::string_view why) {
@@ -304,6 +305,7 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, Shar
   }
   auto file = std::unique_ptr<ModelFile>(new ModelFile);
   file->path_ = path;
+  file->files_ = std::move(files);
   file->bytes_ = std::move(shared);
   std::string rest;
   if (Status s = Cut(Message::kModel, bytes, 0, bytes.size(), 0, rest); !s.ok()) {
@@ -322,7 +324,8 @@ Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, Shar
 }
 
 Result<HostTensor> ReadTensorFile(const std::string& path) {
-  RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open(path));
+  auto files = std::make_shared<InputFiles>();
+  RELAYVM_ASSIGN_OR_RETURN(auto mapping, files->Open(path));
   const auto fail = [&](std::string_view why) {
     return InvalidInput(fmt::format("{}: expected a tensor of ONNX: {}", path, why));
   };
@@ -330,6 +333,7 @@ Result<HostTensor> ReadTensorFile(const std::string& path) {
   if (bytes.size() > INT32_MAX) return fail("the file is larger than 2 GiB");
   ModelFile file;
   file.path_ = path;
+  file.files_ = std::move(files);
   file.bytes_ = SharedBytes::OfFile(std::move(mapping));
   std::string rest;
   Status cut = Cut(Message::kTensor, bytes, 0, bytes.size(), 0, rest);
@@ -427,24 +431,24 @@ Result<SharedBytes> ModelFile::ExternalBytes(const onnx::TensorProto& proto, siz
   auto file = external_.find(location);
   if (file == external_.end()) {
     namespace fs = std::filesystem;
-    std::error_code error;
-    const fs::path folder = fs::weakly_canonical(fs::absolute(path_).parent_path(), error);
-    const fs::path target = fs::weakly_canonical(folder / location, error);
+    const std::string parent = fs::path(path_).parent_path();
+    const fs::path folder = files_->Canonical(parent.empty() ? "." : parent);
+    const fs::path target = files_->Canonical(folder / location);
     // Symbolic links are resolved, so that none leads out either. Caches of models keep the files
     // elsewhere under other names, and links to them where the model is looked for: then what the
     // model's link stands beside is its folder too.
-    const fs::path own = fs::weakly_canonical(fs::absolute(path_), error).parent_path();
+    const fs::path own = fs::path(files_->Canonical(path_)).parent_path();
     const auto holds = [&](const fs::path& outer, const fs::path& inner) {
       return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first ==
              outer.end();
     };
     // Where it is looked for: a name that leads out of the folder is not a file of the model's.
     const fs::path named = (folder / location).lexically_normal();
-    if (error || fs::path(location).is_absolute() || !holds(folder, named) ||
-        (!holds(folder, target) && target.parent_path() != own)) {
+    if (folder.empty() || target.empty() || fs::path(location).is_absolute() ||
+        !holds(folder, named) || (!holds(folder, target) && target.parent_path() != own)) {
       return fail(fmt::format("'{}' is not in the model's folder", location));
     }
-    auto mapping = FileMapping::Open(target.string());
+    auto mapping = files_->Open(target.string());
     if (!mapping.ok()) return fail(mapping.status().message());
     file = external_.emplace(location, SharedBytes::OfFile(*mapping)).first;
   }

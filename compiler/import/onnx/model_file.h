@@ -19,6 +19,7 @@
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
+#include "compiler/import/input_files.h"
 
 namespace relayvm::import {
 
@@ -45,8 +46,10 @@ Result<HostTensor> ReadTensorFile(const std::string& path);
 
 class ModelFile {
  public:
-  // Errors: not an ONNX model, damaged, nested too deep.
-  static Result<std::unique_ptr<ModelFile>> Read(const std::string& path, SharedBytes bytes);
+  // External data is read through `files`. Errors: not an ONNX model, damaged, nested too deep.
+  static Result<std::unique_ptr<ModelFile>> Read(
+      const std::string& path, SharedBytes bytes,
+      std::shared_ptr<InputFiles> files = std::make_shared<InputFiles>());
 
   const onnx::ModelProto& model() const { return model_; }
   const std::string& path() const { return path_; }
@@ -64,6 +67,7 @@ class ModelFile {
   SharedBytes bytes_;
   onnx::ModelProto model_;
   std::map<std::string, SharedBytes, std::less<>> external_;  // by location
+  std::shared_ptr<InputFiles> files_;
 };
 
 }  // namespace relayvm::import

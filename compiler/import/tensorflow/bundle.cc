@@ -316,11 +316,13 @@ struct Bundle::Entry {
   std::vector<std::vector<Part>> slices;
 };
 
-Result<std::unique_ptr<Bundle>> Bundle::Open(const std::string& prefix) {
+Result<std::unique_ptr<Bundle>> Bundle::Open(const std::string& prefix,
+                                             std::shared_ptr<InputFiles> files) {
   const std::string path = prefix + ".index";
-  RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open(path));
+  RELAYVM_ASSIGN_OR_RETURN(auto mapping, files->Open(path));
   auto bundle = std::unique_ptr<Bundle>(new Bundle);
   bundle->prefix_ = prefix;
+  bundle->files_ = std::move(files);
   auto entries = ReadTable(TextOf(SharedBytes::OfFile(std::move(mapping))));
   if (!entries.ok()) return entries.status().WithContext(path);
   bundle->entries_ = *std::move(entries);
@@ -383,7 +385,7 @@ Result<SharedBytes> Bundle::Bytes(const Entry& entry) {
   auto shard = shards_.find(entry.shard);
   const std::string path = fmt::format("{}.data-{:05}-of-{:05}", prefix_, entry.shard, num_shards_);
   if (shard == shards_.end()) {
-    RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open(path));
+    RELAYVM_ASSIGN_OR_RETURN(auto mapping, files_->Open(path));
     shard = shards_.emplace(entry.shard, SharedBytes::OfFile(std::move(mapping))).first;
   }
   const auto size = static_cast<uint64_t>(entry.size), offset = static_cast<uint64_t>(entry.offset);

@@ -23,6 +23,7 @@
 
 #include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
+#include "compiler/import/input_files.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -38,7 +39,9 @@ Result<std::map<std::string, std::string>> ReadTable(std::string_view file);
 class Bundle {
  public:
   // `prefix`: the files' path up to ".index".
-  static Result<std::unique_ptr<Bundle>> Open(const std::string& prefix);
+  static Result<std::unique_ptr<Bundle>> Open(
+      const std::string& prefix,
+      std::shared_ptr<InputFiles> files = std::make_shared<InputFiles>());
 
   // A tensor, or the part of it that `slice` names ("8 4 0,4:-": the whole's shape, and of each
   // axis a start and a length, or all); empty: the whole. Strings are packed
@@ -57,6 +60,7 @@ class Bundle {
   int64_t num_shards_ = 1;
   std::map<std::string, std::string> entries_;
   std::map<int64_t, SharedBytes> shards_;
+  std::shared_ptr<InputFiles> files_;
 };
 
 }  // namespace relayvm::import::tensorflow

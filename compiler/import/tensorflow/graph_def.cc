@@ -280,10 +280,12 @@ std::string_view NodeDef::Attr(std::string_view attr) const {
 
 // --- Files ---
 
-Result<std::unique_ptr<GraphFile>> GraphFile::Read(const std::string& path, SharedBytes bytes) {
+Result<std::unique_ptr<GraphFile>> GraphFile::Read(const std::string& path, SharedBytes bytes,
+                                                   std::shared_ptr<InputFiles> files) {
   const auto failed = [&](const Status& s) { return s.WithContext(path); };
   auto file = std::unique_ptr<GraphFile>(new GraphFile);
   file->path_ = path;
+  file->files_ = std::move(files);
   file->bytes_ = std::move(bytes);
   const auto text = [&] {
     return std::string_view(reinterpret_cast<const char*>(file->bytes_.data()),
@@ -300,7 +302,7 @@ Result<std::unique_ptr<GraphFile>> GraphFile::Read(const std::string& path, Shar
   const bool is_json = text().find_first_not_of(" \n\t\r") == text().find('{') &&
                        text().find("\"modelTopology\"") != std::string_view::npos;
   if (is_json) {
-    auto model = ReadTfjs(path, text());
+    auto model = ReadTfjs(path, text(), *file->files_);
     if (!model.ok()) return failed(model.status());
     is_saved_model = model->is_saved_model;
     file->bytes_ = SharedBytes::Copy(std::as_bytes(std::span(model->binary)));

@@ -17,6 +17,7 @@
 
 #include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
+#include "compiler/import/input_files.h"
 #include "compiler/ir/ir.h"
 
 namespace relayvm::import::tensorflow {
@@ -118,9 +119,13 @@ struct SignatureDef {
 class GraphFile {
  public:
   // A GraphDef or a SavedModel, binary or text. Errors: neither, damaged.
-  static Result<std::unique_ptr<GraphFile>> Read(const std::string& path, SharedBytes bytes);
+  static Result<std::unique_ptr<GraphFile>> Read(
+      const std::string& path, SharedBytes bytes,
+      std::shared_ptr<InputFiles> files = std::make_shared<InputFiles>());
 
   const std::string& path() const { return path_; }
+  // Where what lies beside it is read.
+  const std::shared_ptr<InputFiles>& files() const { return files_; }
   size_t size() const { return bytes_.size(); }
   const Graph& graph() const { return graph_; }
   // Null where there is none; an error where it is damaged.
@@ -161,6 +166,7 @@ class GraphFile {
   std::string_view restore_op_, file_name_tensor_, object_graph_;
   std::map<std::string_view, std::vector<std::string_view>> collections_;
   std::map<std::string_view, std::string_view> assets_;
+  std::shared_ptr<InputFiles> files_;
 };
 
 }  // namespace relayvm::import::tensorflow

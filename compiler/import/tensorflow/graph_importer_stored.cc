@@ -22,7 +22,7 @@ Value GraphImporter::NewStored(std::string key, std::string slice) {
 Bundle* GraphImporter::OpenBundle() {
   if (bundle_ != nullptr) return bundle_.get();
   const auto folder = std::filesystem::path(file_.path()).parent_path();
-  auto bundle = Bundle::Open((folder / "variables" / "variables").string());
+  auto bundle = Bundle::Open((folder / "variables" / "variables").string(), file_.files());
   if (!bundle.ok()) {
     builder_.Fail(bundle.status().code(), bundle.status().message());
     return nullptr;
@@ -75,7 +75,7 @@ Result<SharedBytes> GraphImporter::Asset(const std::string& name) {
   if (file.empty() || file == ".." || file == ".")
     return InvalidInput(fmt::format("asset '{}': expected the name of a file", Printable(name)));
   const auto folder = std::filesystem::path(file_.path()).parent_path();
-  RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open((folder / "assets" / file).string()));
+  RELAYVM_ASSIGN_OR_RETURN(auto mapping, file_.files()->Open((folder / "assets" / file).string()));
   return SharedBytes::OfFile(std::move(mapping));
 }
 

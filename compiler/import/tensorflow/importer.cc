@@ -359,7 +359,8 @@ Result<ir::Module> ImportRanked(GraphFile& file, const ImportOptions& options) {
 
 Result<ir::Module> ImportTensorFlow(const std::string& path, SharedBytes file,
                                     const ImportOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(auto graph, tensorflow::GraphFile::Read(path, std::move(file)));
+  RELAYVM_ASSIGN_OR_RETURN(auto graph,
+                           tensorflow::GraphFile::Read(path, std::move(file), options.files));
   return tensorflow::ImportRanked(*graph, options);
 }
 

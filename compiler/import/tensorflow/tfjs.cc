@@ -287,7 +287,7 @@ Status TakeWeight(const Json& spec, std::string_view* bytes, Weights* weights) {
   return OkStatus();
 }
 
-Result<Weights> ReadWeights(const std::string& path, const Json& model) {
+Result<Weights> ReadWeights(const std::string& path, const Json& model, InputFiles& files) {
   Weights weights;
   const auto manifest = model.find("weightsManifest");
   if (manifest == model.end()) return weights;
@@ -305,7 +305,7 @@ Result<Weights> ReadWeights(const std::string& path, const Json& model) {
       const bool leads_out = std::ranges::any_of(file, [](const auto& p) { return p == ".."; });
       if (file.empty() || file.is_absolute() || leads_out)
         return Wrong(fmt::format("'{}' is not in the model's folder", Printable(file.string())));
-      RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open((folder / file).string()));
+      RELAYVM_ASSIGN_OR_RETURN(auto mapping, files.Open((folder / file).string()));
       bytes.append(reinterpret_cast<const char*>(mapping->bytes().data()), mapping->bytes().size());
     }
     std::string_view rest = bytes;
@@ -334,7 +334,7 @@ void WidenHalves(Weights* weights) {
 
 }  // namespace
 
-Result<TfjsModel> ReadTfjs(const std::string& path, std::string_view text) {
+Result<TfjsModel> ReadTfjs(const std::string& path, std::string_view text, InputFiles& files) {
   const Json model = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!model.is_object()) return Wrong("the file is no JSON");
   const auto topology = model.find("modelTopology");
@@ -344,7 +344,7 @@ Result<TfjsModel> ReadTfjs(const std::string& path, std::string_view text) {
                   "a layers model of TensorFlow.js, which is not supported: convert it to a graph "
                   "model, or save it as .keras");
   }
-  RELAYVM_ASSIGN_OR_RETURN(Weights weights, ReadWeights(path, model));
+  RELAYVM_ASSIGN_OR_RETURN(Weights weights, ReadWeights(path, model, files));
   WidenHalves(&weights);
   Encoder encoder(weights);
   TfjsModel out;

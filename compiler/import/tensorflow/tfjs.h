@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bytecode/base/status.h"
+#include "compiler/import/input_files.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -15,6 +16,6 @@ struct TfjsModel {
   bool is_saved_model = false;
 };
 // Files of weights lie in `path`'s folder. Errors: no such model, damaged, a layers model.
-Result<TfjsModel> ReadTfjs(const std::string& path, std::string_view json);
+Result<TfjsModel> ReadTfjs(const std::string& path, std::string_view json, InputFiles& files);
 
 }  // namespace relayvm::import::tensorflow
