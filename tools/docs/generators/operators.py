@@ -14,7 +14,7 @@ FORMATS = {  # what relayc calls it: title and words of the page
     "keras": ("Keras layers", "Keras 2 and 3: `.keras`, `.h5`."),
 }
 # The folders of importers whose operators' dtypes are measured, on a page beside them.
-DTYPES = {"onnx": "onnx", "torchscript": "torch", "tensorflow": "tensorflow", "mxnet": "mxnet"}
+DTYPES = {"onnx": "onnx", "torchscript": "torch", "tensorflow": "tensorflow", "tflite": "tflite", "mxnet": "mxnet"}
 RELAY = r"""
 import json
 import relayvm as rvm
