@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: check_pythons.sh BUILD_FOLDER PYBIND11_HEADERS PYTHON...       (by hand: it takes many minutes, and a registry of packages)
 # The wheels as users get them: their sizes, and for each Python in a fresh virtual environment, which has what pip brings alone, the
-# tests of the package. TESTS: which of tools/python/tests to run (all).
+# tests of the package. TESTS: which of tools/python/tests to run (all). A Python whose tests fail is named at the end.
 set -eu
 build=$(cd "$1" && pwd) pybind11=$2
 shift 2
@@ -27,6 +27,7 @@ check_size() {  # NAME BYTES
 check_size relayvm 2500000
 check_size relayvm_compiler 45000000
 
+failed=""
 for python in "$@"; do
   "$python" -m venv "$work/venv"
   pip="$work/venv/bin/pip --disable-pip-version-check -q"
@@ -37,6 +38,7 @@ for python in "$@"; do
   $pip install pytest onnx
   "$work/venv/bin/relayvm" doctor >"$work/doctor" || { cat "$work/doctor"; exit 1; }
   # shellcheck disable=SC2086
-  (cd "$work" && venv/bin/python -m pytest -q -p no:cacheprovider ${TESTS:-"$tests"})
+  (cd "$work" && venv/bin/python -m pytest -q -p no:cacheprovider ${TESTS:-"$tests"}) || failed="$failed $python"
   rm -rf "$work/venv"
 done
+[ -z "$failed" ] || { echo "tests failed with$failed"; exit 1; }
