@@ -89,7 +89,8 @@ def small_llvm(users, work, name, version):
     stub = work / "stubs.c"
     foreign = sorted(s for s in symbols if s.startswith("LLVMInitialize") and not re.match(r"LLVMInitialize(X86|AArch64)", s))
     # glibc's arc4random is of 2.36, a version newer than all else here needs.
-    random = "#include <sys/random.h>\nunsigned arc4random(void) { unsigned v = 0; return getrandom(&v, sizeof v, 0) == sizeof v ? v : 0; }\n"
+    random = ("#include <sys/random.h>\n__attribute__((visibility(\"hidden\"))) unsigned arc4random(void) {\n"
+              "  unsigned v = 0;\n  return getrandom(&v, sizeof v, 0) == sizeof v ? v : 0;\n}\n")
     stub.write_text(random + "void _Z18getPollyPluginInfov(void) { __builtin_trap(); }\n" + "".join(f"void {s}(void) {{}}\n" for s in foreign))
     run("g++", "-shared", "-fPIC", "-fuse-ld=gold", "-o", out, "-x", "c", stub, "-x", "none", f"-Wl,-soname,{name}", "-Wl,--gc-sections", "-Wl,-O1", "-Wl,--no-undefined", "-Wl,--as-needed",
         f"-Wl,--version-script={work / 'llvm.map'}", f"@{work / 'llvm.roots'}", "-Wl,--start-group", *archives, "-Wl,--end-group", *system)
