@@ -160,14 +160,16 @@ def check_format(folder, form, check):
     """What is wrong with the page, which is written first where there is nothing to check."""
     title = FORMATS[form][0]
     page = os.path.join(folder, form, "DTYPES.md")
-    lines = {name: f"| {name} | {', '.join(taken)} |" for name in operators(folder, form)[::check or 1] if (taken := measure(form, name))}
+    # Markdown would make __or__ a bold word.
+    shown = lambda name: name.replace("__", r"\_\_") if name.startswith("__") else name
+    lines = {name: f"| {shown(name)} | {', '.join(taken)} |" for name in operators(folder, form)[::check or 1] if (taken := measure(form, name))}
     if not check:
         with open(page, "w") as f:
             f.write(HEAD.format(title=title, codes=CODES if form == "tflite" else "") + "".join(line + "\n" for line in lines.values()))
         print(f"{form}: {len(lines)} operators")
         return []
     with open(page) as f:
-        kept = {line.split()[1]: line for line in f.read().splitlines() if line.startswith("| ")}
+        kept = {line.split()[1].replace("\\", ""): line for line in f.read().splitlines() if line.startswith("| ")}
     expected = {name: kept[name] for name in operators(folder, form)[::check] if name in kept}
     if not expected:
         return [f"{page}: expected rows of operators"]
