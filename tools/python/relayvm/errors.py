@@ -54,6 +54,7 @@ class Error(Exception):
 
     if not hasattr(Exception, "add_note"):  # before Python 3.11, whose tracebacks do not show notes: with the message
         def add_note(self, note):
+            """A line more of the message."""
             self.__notes__ = [*getattr(self, "__notes__", ()), note]
 
         def __str__(self):

@@ -232,7 +232,7 @@ def test_long_programs_are_quick():
     for _ in range(20):
         long = is_op("nn.relu")(is_op("add")(long, wildcard()))
     path = dominates(is_op("tanh")(wildcard()), ELEMENTWISE | (wildcard() + wildcard()), wildcard() + wildcard())
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert deep.match(z) and options.match(z)
     assert long.partition(z) is z and path.partition(z) is z
     assert is_op("nn.relu")(wildcard() + wildcard()).partition(z).op.attrs["PartitionedFromPattern"] == "add_nn.relu_"
@@ -240,4 +240,4 @@ def test_long_programs_are_quick():
     for _ in range(2000):
         y = relay.nn.relu(y + y)
     assert path.match(y + y)
-    assert time.perf_counter() - begin < 60  # seconds that only quadratic time would need
+    assert time.process_time() - begin < 60  # seconds that only quadratic time would need

@@ -1,8 +1,8 @@
 """The compiler: Relay text and ONNX models to programs that run. Everything here is in `relayvm` too."""
 import atexit
+import contextvars
 import os
 import re
-import threading
 import warnings
 
 from .. import _native as _runtime
@@ -48,7 +48,8 @@ class PassContext(Object):
     config: options of passes by name (`list_configs`), which keywords may say as well. What `compile` is given itself goes first.
     """
 
-    _of_thread = threading.local()
+    _contexts = contextvars.ContextVar("relayvm_pass_contexts")
+    _default = contextvars.ContextVar("relayvm_default_pass_context")
 
     def __init__(self, opt_level=3, required_pass=None, disabled_pass=None, config=None, *, instruments=None, **options):
         config = dict(config or {})
@@ -126,18 +127,18 @@ class PassContext(Object):
 
     @classmethod
     def _stack(cls):
-        if not hasattr(cls._of_thread, "stack"):
-            cls._of_thread.stack = []
-        return cls._of_thread.stack
+        if cls._contexts.get(None) is None:
+            cls._contexts.set([])
+        return cls._contexts.get()
 
     @classmethod
     def current(cls):
         """The innermost of this thread, or one with the defaults."""
         if cls._stack():
             return cls._stack()[-1]
-        if not hasattr(cls._of_thread, "default"):
-            cls._of_thread.default = PassContext()
-        return cls._of_thread.default
+        if cls._default.get(None) is None:
+            cls._default.set(PassContext())
+        return cls._default.get()
 
     @staticmethod
     def list_configs():

@@ -4,26 +4,14 @@ A match binds each pattern to what it stands for. From the result of the program
 between the match and what the pattern leaves open. Groups have no node in common. What another node reads of a group beside its result is
 allowed only where that comes back to the group's result, since a group becomes one node.
 """
-import contextlib
-import sys
 import warnings
 
 from . import inference, relay
+from .recursion import deep
 from .relay import Call, Constant, Expr, ExprMutator, Function, If, Let, Match, Op, Tuple, TupleGetItem, Var, _post_order
 from .structural import structural_equal
 
 _ROUNDS = 100  # of rewriting, after which callbacks are taken to contradict each other
-
-
-@contextlib.contextmanager
-def _deep(frames):
-    """Python's functions may call each other so deep meanwhile."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(limit + frames)
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 # --- Patterns as graphs ---
@@ -172,8 +160,7 @@ class Matcher:
     def matches(self, expr):
         """Whether an expression of the program is what the pattern describes; `found` tells what patterns stand for."""
         self._start()
-        with _deep(self._frames):
-            return self.match(self.pattern, expr)
+        return deep(self._frames, self.match, self.pattern, expr)
 
     def match(self, pattern, expr):
         """Whether an expression is what a pattern describes; what that and its parts stand for is remembered."""

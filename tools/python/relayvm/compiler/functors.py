@@ -1,10 +1,10 @@
 """Walks over nodes: `post_order_visit`, `ExprFunctor`, `ExprVisitor`, `ExprMutator`; the variables of an expression."""
 import functools
 import gc
-import sys
 
 from .nodes import (Call, Clause, Constant, Constructor, Expr, Function, GlobalVar, If, Internal, Let, Match, Op, Pattern, PatternConstructor,
                     PatternTuple, PatternVar, RefCreate, RefRead, RefWrite, same_call, _set, Tuple, TupleGetItem, Var)
+from .recursion import deep
 
 
 def _all_stays(function):
@@ -94,16 +94,12 @@ class ExprFunctor:
         return typ
 
     def _visit_first(self, expr, method):
-        limit = sys.getrecursionlimit()
-        # Several functions call each other for a node.
-        needed = 1000 + limit + 12 * len(_post_order(expr, lambda e: e._children()))
-        sys.setrecursionlimit(max(limit, needed))
         self._depth = 1
         try:
-            result = getattr(self, method)(expr)
+            # Several functions call each other for a node.
+            result = deep(1000 + 12 * len(_post_order(expr, lambda e: e._children())), getattr(self, method), expr)
         finally:
             self._depth = 0
-            sys.setrecursionlimit(limit)
         self.memo_map[expr] = result
         return result
 

@@ -4,9 +4,9 @@ Each operator's call is a call of `operator(number, *operands)`; values of data 
 apart by .constructor and .fields; `tuple_of(*fields)`, `reference(value)` with .value, and `is_true(value)`.
 """
 import re
-import sys
 
 from . import relay
+from .recursion import deep
 
 
 class _Block:
@@ -179,13 +179,8 @@ class PythonCode:
 def python_code(mod):
     """The `PythonCode` of a module whose nodes know their types."""
     writer, block = _Writer(), _Block()
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 100_000))
-    try:
-        for name in mod._names:
-            python_name = writer.function(mod[name], block, writer.new(name))
-            writer.line(block, f"functions[{name!r}] = {python_name}")
-    finally:
-        sys.setrecursionlimit(limit)
+    for name in mod._names:
+        python_name = deep(100_000, writer.function, mod[name], block, writer.new(name))
+        writer.line(block, f"functions[{name!r}] = {python_name}")
     head = "def main_of(functions, constants, operator, constructor, tuple_of, reference, is_true):\n"
     return PythonCode(head + "\n".join([*block.lines, "    return functions\n"]), writer)

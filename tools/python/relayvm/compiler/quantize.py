@@ -4,13 +4,13 @@ What such a call reads is rounded to n * threshold / 128, n an int8: its weights
 calls (calibrate_mode "global_scale"), or with what a data set shows ("kl_divergence", "percentile", "max"). It sums int32, which are float32
 again after it; the compiler makes one kernel of that and of what follows. Tested in tests/test_quantize.py.
 """
-import threading
+import contextvars
 
 import numpy
 
 from . import Module, bind_params_by_name, create_executor, relay, transform
 
-_of_thread = threading.local()
+_contexts = contextvars.ContextVar("relayvm_quantize_contexts")
 _HEAVY = {"nn.conv2d": "skip_conv_layers", "nn.dense": "skip_dense_layer"}
 
 
@@ -55,9 +55,9 @@ class QConfig:
 
 
 def _stack():
-    if not hasattr(_of_thread, "stack"):
-        _of_thread.stack = []
-    return _of_thread.stack
+    if _contexts.get(None) is None:
+        _contexts.set([])
+    return _contexts.get()
 
 
 def current_qconfig():

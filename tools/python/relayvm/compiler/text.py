@@ -6,13 +6,13 @@ section of metadata, and sizes that are no numbers meta[tir.SizeVar][0]. Types t
 """
 import ast
 import json
-import sys
 
 from . import _native, relay
 from .attribute_text import object_class, written_attrs
 from .node_graph import attributes_object, dim_kind, dim_tree, FIELDS_OF, json_text, Writer
 from .own_types import OwnTypes
 from .records import _MAKERS
+from .recursion import deep
 
 VERSION = '#[version = "0.0.5"]\n'
 _WITHOUT_METADATA = "\n/* The section of metadata is left out: astext(show_meta_data=True) has it. */\n"
@@ -451,20 +451,16 @@ def _text_of(node, printer):
 def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
     """Relay text of a node, a type, a pattern or a module. is_whole: with the version, and the metadata if they are wanted, so that it
     can be parsed. annotate: a function that gives what stands behind an expression, such as " /* a comment */"."""
-    limit, hoisted = sys.getrecursionlimit(), {}
-    sys.setrecursionlimit(max(limit, 200_000))
-    try:
-        while True:
-            printer = _Printer(annotate, is_whole and show_meta_data, hoisted)
-            try:
-                text = _text_of(node, printer)
-                break
-            except _NotYet as e:
-                if e.args[0] in hoisted and hoisted[e.args[0]] <= e.args[1]:
-                    raise
-                hoisted[e.args[0]] = e.args[1]
-    finally:
-        sys.setrecursionlimit(limit)
+    hoisted = {}
+    while True:
+        printer = _Printer(annotate, is_whole and show_meta_data, hoisted)
+        try:
+            text = deep(200_000, _text_of, node, printer)
+            break
+        except _NotYet as e:
+            if e.args[0] in hoisted and hoisted[e.args[0]] <= e.args[1]:
+                raise
+            hoisted[e.args[0]] = e.args[1]
     if not is_whole:
         return text
     return VERSION + text + (printer.meta.section(printer.is_typed) if show_meta_data else _WITHOUT_METADATA if printer.meta.nodes else "")

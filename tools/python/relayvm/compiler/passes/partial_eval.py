@@ -4,9 +4,9 @@ Each value is a `_Value`: what is known of it, and an atom that has it when the 
 A-normal form, and stay so. What may have effects that are not known forgets what references hold. A function that calls itself is followed
 while a known number, or the size of a known value of an ADT, gets smaller. (An online partial evaluator; Jones, Gomard and Sestoft 1993.)
 """
-import sys
 
 from .. import relay
+from ..recursion import deep
 from ..relay import (Call, Clause, Constant, Constructor, Function, GlobalVar, If, Let, Match, Op, RefCreate, RefRead, RefWrite, Tuple,
                      TupleGetItem, Var)
 from .blocks import is_opaque, pattern_vars, pattern_with, same_call
@@ -329,15 +329,11 @@ class _Evaluator:
 
 
 def _evaluated(mod):
-    made, limit = {}, sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 20_000))
-    try:
-        for name in mod._names:
-            fn = mod[name]
-            if not {"Primitive", "Compiler", "host"} & set(fn.attrs):
-                made[name] = _Evaluator(mod).residue(_Closure(fn, {}))
-    finally:
-        sys.setrecursionlimit(limit)
+    made = {}
+    for name in mod._names:
+        fn = mod[name]
+        if not {"Primitive", "Compiler", "host"} & set(fn.attrs):
+            made[name] = deep(20_000, _Evaluator(mod).residue, _Closure(fn, {}))
     return mod._changed_to(made, "pass PartialEvaluate", False)
 
 

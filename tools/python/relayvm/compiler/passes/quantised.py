@@ -4,7 +4,7 @@ their place. In relayvm.tvm they are relay.qnn.transform's Legalize and Canonica
 The compiler itself computes quantised operators as they are, on any target; nothing needs these passes to run.
 """
 import contextlib
-import threading
+import contextvars
 
 import numpy
 
@@ -16,22 +16,24 @@ from .rewriter import PostOrderRewriter, function_pass, is_call
 
 __all__ = ["QnnCanonicalizeOps", "QnnLegalize", "RequantizeAsTold"]
 
-_of_thread = threading.local()
+_target = contextvars.ContextVar("relayvm_target", default=None)
+_requantize = contextvars.ContextVar("relayvm_requantize_config", default=None)
 
 
 @contextlib.contextmanager
 def for_target(text):
     """with for_target("llvm -mcpu=..."): the machine that QnnLegalize has in mind."""
-    before, _of_thread.target = current_target(), text
+    before = current_target()
+    _target.set(text)
     try:
         yield
     finally:
-        _of_thread.target = before
+        _target.set(before)
 
 
 def current_target():
     """The target of the innermost `for_target`, or None."""
-    return getattr(_of_thread, "target", None)
+    return _target.get()
 
 
 def QnnLegalize():  # noqa: N802 (as TVM's names)
@@ -72,16 +74,17 @@ class requantize_config:
         self.rounding, self.compute_dtype = rounding, compute_dtype
 
     def __enter__(self):
-        self._before, _of_thread.requantize = current_requantize_config(), self
+        self._before = current_requantize_config()
+        _requantize.set(self)
         return self
 
     def __exit__(self, *_):
-        _of_thread.requantize = self._before
+        _requantize.set(self._before)
 
 
 def current_requantize_config():
     """The innermost `requantize_config`, or None."""
-    return getattr(_of_thread, "requantize", None)
+    return _requantize.get()
 
 
 def RequantizeAsTold():  # noqa: N802 (as TVM's names)
