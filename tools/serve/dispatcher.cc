@@ -18,6 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kActivePerWorker = 4;
+// A run that takes so many times what its model's took of late lets others begin beside it.
+constexpr int64_t kLongRun = 4;
 
 // Of the run whose completion is called on this thread.
 thread_local RunReport ended;
@@ -167,7 +169,8 @@ Result<RunGroup> Dispatcher::MakeGroup(bool is_batched) {
   const size_t few = size_t{options_.workers} * kActivePerWorker;
   return scheduler_->MakeGroup(
       {.max_active = is_batched ? std::max(few, options_.batching.max_batch) : few,
-       .max_queued = options_.max_queued});
+       .max_queued = options_.max_queued,
+       .max_ready = options_.workers});
 }
 
 Status Dispatcher::Admit(const ServedModel& model, const InferOptions& options) const {
@@ -315,6 +318,7 @@ Status Dispatcher::Launch(Batcher::Launch launch, Batcher::Done done, Scheduler:
   scheduled.options.tag = launch.tag;
   scheduled.options.host_context = launch.emitter;
   scheduled.priority = launch.priority;
+  scheduled.quantum = kLongRun * std::chrono::nanoseconds(model->typical_run_ns());
   scheduled.model = model->group();
   scheduled.deadline = launch.deadline;
   auto completion = [model, done = std::move(done)](Result<Value> result) {

@@ -145,9 +145,13 @@ class Runs {
         {.executable = std::move(program), .inputs = {Int64s({1}), Int64s({1}), Value::Int64(1)}},
         [this](const Result<Value>&) {
           std::unique_lock lock(mutex_);
+          is_held_ = true;
+          changed_.notify_all();
           changed_.wait(lock, [&] { return go_; });
         });
     REQUIRE(run.ok());
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_held_; });
   }
   void Go() {
     std::lock_guard lock(mutex_);
@@ -158,7 +162,7 @@ class Runs {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool go_ = false;
+  bool is_held_ = false, go_ = false;
   std::shared_ptr<Runtime> runtime_;
   size_t ended_ = 0;
   std::deque<std::optional<Result<Value>>> results_;
@@ -171,9 +175,13 @@ TEST_CASE("batching: runs of different lengths share their kernels") {
   auto program = Program();
   CHECK(program->num_batched_kernels() == 1);
   const Value w = Int64s({7}), other = Int64s({3});
-  for (uint32_t threads : {1u, 2u, 4u}) {
+  // Those that wait for others are not ready: the next one of their group begins.
+  for (const auto& [threads, max_ready] :
+       {std::pair{1u, SIZE_MAX}, {1u, size_t{1}}, {2u, SIZE_MAX}, {4u, size_t{2}}}) {
     CAPTURE(threads);
+    CAPTURE(max_ready);
     Runs runs({.max_batch = 8, .max_wait = 100ms}, threads);
+    const RunGroup group = *runs.scheduler().MakeGroup({.max_ready = max_ready});
     constexpr size_t kRuns = 60;
     std::deque<std::vector<int64_t>> expected;
     if (threads == 1) runs.Hold(program);
@@ -185,7 +193,9 @@ TEST_CASE("batching: runs of different lengths share their kernels") {
       const int64_t turns = 1 + n * 7 % 23;
       expected.push_back(Expected(x, i % 2 == 0 ? 7 : 3, turns));
       runs.Add({.executable = program,
-                .inputs = {Int64s(x), i % 2 == 0 ? w : other, Value::Int64(turns)}});
+                .inputs = {Int64s(x), i % 2 == 0 ? w : other, Value::Int64(turns)},
+                .quantum = 1h,
+                .model = group});
     }
     runs.Go();
     runs.Wait(kRuns);

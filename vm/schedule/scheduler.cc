@@ -83,8 +83,12 @@ Scheduler::~Scheduler() {
 
 Result<RunGroup> Scheduler::MakeGroup(const RunGroupOptions& options) {
   return Guarded([&]() -> Result<RunGroup> {
-    if (options.max_active == 0)
-      return Status(StatusCode::kInvalidArgument, "expected a max_active above 0, found 0");
+    if (options.max_active == 0 || options.max_ready == 0) {
+      return Status(StatusCode::kInvalidArgument,
+                    "expected a max_active and a max_ready above 0, found " +
+                        std::to_string(options.max_active) + " and " +
+                        std::to_string(options.max_ready));
+    }
     RunGroup group;
     group.state_ = std::make_shared<RunGroup::State>();
     group.state_->options = options;
@@ -135,6 +139,7 @@ Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completi
   auto task = std::make_shared<Task>();
   task->priority = request.priority;
   task->deadline = request.deadline;
+  task->quantum = request.quantum;
   task->accepted_at = Clock::now();
   task->report.tag = request.options.tag;
   RELAYVM_RETURN_IF_ERROR(

@@ -99,6 +99,9 @@ struct SchedulerOptions {
 struct RunGroupOptions {
   size_t max_active = SIZE_MAX;  // as those of SchedulerOptions, of the group's runs
   size_t max_queued = SIZE_MAX;
+  // Of runs that have begun and wait for nothing, within their quantum: another begins where fewer
+  // are of its priority or above. Runs of about one length that take turns all end late.
+  size_t max_ready = SIZE_MAX;
 };
 // Runs that are limited and counted together (Scheduler::MakeGroup). Copies share it, and may be
 // older than the scheduler.
@@ -119,6 +122,9 @@ struct RunRequest {
   std::vector<OutputBuffer> outputs;
   InvocationOptions options;
   Priority priority = Priority::kNormal;
+  // Of its groups' max_ready: how long it runs, in whole slices, before others begin all the same,
+  // which are not to wait for one that is far longer than they are.
+  std::chrono::nanoseconds quantum{0};
   // None, or groups of this scheduler. A run that the second of them (by when they were made) keeps
   // waiting has taken its place in the first.
   RunGroup tenant, model;

@@ -116,7 +116,10 @@ TEST_CASE("scheduler: runs of two groups, named in any order, all get on") {
   auto scheduler = MakeScheduler({.num_threads = 3, .slice = 20us});
   const auto program = Turns();
   std::vector<RunGroup> groups;
-  for (int i = 0; i < 4; ++i) groups.push_back(*scheduler->MakeGroup({.max_active = 1}));
+  for (int i = 0; i < 4; ++i) {
+    groups.push_back(i < 2 ? *scheduler->MakeGroup({.max_active = 1})
+                           : *scheduler->MakeGroup({.max_active = 3, .max_ready = 2}));
+  }
   std::atomic<int> well{0}, cancelled{0};
   constexpr int kRuns = 2000 / testing::kSlowdown;
   for (int i = 0; i < kRuns; ++i) {
@@ -139,6 +142,75 @@ TEST_CASE("scheduler: runs of two groups, named in any order, all get on") {
     CHECK(stats.queued == 0);
   }
   CHECK(scheduler->stats().queued == 0);
+}
+
+struct SizedRun {
+  int64_t turns;
+  std::chrono::nanoseconds quantum;
+  Priority priority = Priority::kNormal;
+};
+
+// The order in which runs of a group end that are all there at once, on one thread.
+std::vector<size_t> OrderOfEnds(const RunGroupOptions& options, const std::vector<SizedRun>& runs) {
+  auto scheduler = MakeScheduler({.slice = 20us});
+  const RunGroup group = *scheduler->MakeGroup(options);
+  const auto program = Turns();
+  std::vector<size_t> order;
+  std::atomic<bool> go{false};
+  REQUIRE(scheduler
+              ->RunAsync({.executable = program, .inputs = Int64Values({1})},
+                         [&](const Result<Value>&) { go.wait(false); })
+              .ok());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    REQUIRE(scheduler
+                ->RunAsync({.executable = program,
+                            .inputs = Int64Values({runs[i].turns}),
+                            .priority = runs[i].priority,
+                            .quantum = runs[i].quantum,
+                            .model = group},
+                           [&, i](const Result<Value>&) { order.push_back(i); })
+                .ok());
+  }
+  go = true;
+  go.notify_one();
+  REQUIRE(scheduler->Drain(std::chrono::steady_clock::now() + 120s).ok());
+  return order;
+}
+
+TEST_CASE("scheduler: runs of a group that are not ready at once end in the order they came in") {
+  constexpr int64_t kLong = 2'000'000 / testing::kSlowdown, kShort = kLong / 20;
+  // In turns, each for a slice, the short ones are the first to end.
+  CHECK(OrderOfEnds({}, {{kLong, 1h}, {kShort, 1h}, {1, 1h}}) == std::vector<size_t>{2, 1, 0});
+  CHECK(OrderOfEnds({.max_ready = 1}, {{kLong, 1h}, {kShort, 1h}, {1, 1h}}) ==
+        std::vector<size_t>{0, 1, 2});
+  // But they do not wait for one that has had its quantum, nor for one of a lower priority.
+  CHECK(OrderOfEnds({.max_ready = 1}, {{kLong, 40us}, {kShort, 1h}, {1, 1h}}) ==
+        std::vector<size_t>{1, 2, 0});
+  CHECK(OrderOfEnds({.max_ready = 1}, {{kLong, 1h, Priority::kNormal},
+                                       {1, 1h, Priority::kLow},
+                                       {kShort, 1h, Priority::kHigh}}) ==
+        std::vector<size_t>{2, 0, 1});
+}
+
+TEST_CASE("scheduler: runs that wait keep none of their group from beginning") {
+  Gate gate;
+  auto scheduler = MakeScheduler();
+  const RunGroup group = *scheduler->MakeGroup({.max_ready = 1});
+  std::atomic<int> ended{0};
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(scheduler
+                ->RunAsync({.executable = gate.program,
+                            .inputs = Int64Values({1}),
+                            .quantum = 1h,
+                            .model = group},
+                           [&](const Result<Value>&) { ++ended; })
+                .ok());
+  }
+  gate.WaitFor(5);
+  gate.LetGo();
+  REQUIRE(scheduler->Drain(std::chrono::steady_clock::now() + 120s).ok());
+  CHECK(ended == 5);
+  CHECK(scheduler->stats(group).active == 0);
 }
 
 TEST_CASE("scheduler: a deadline ends what waits for its group") {
@@ -172,7 +244,9 @@ TEST_CASE("scheduler: a deadline ends what waits for its group") {
 TEST_CASE("scheduler: groups are those of one scheduler, and may be older than it") {
   auto scheduler = MakeScheduler();
   RunGroup group = *scheduler->MakeGroup();
-  CHECK(scheduler->MakeGroup({.max_active = 0}).status().code() == StatusCode::kInvalidArgument);
+  CHECK(scheduler->MakeGroup({.max_active = 0}).status().message() ==
+        "expected a max_active and a max_ready above 0, found 0 and 18446744073709551615");
+  CHECK(scheduler->MakeGroup({.max_ready = 0}).status().code() == StatusCode::kInvalidArgument);
   auto other = MakeScheduler();
   const auto run = [&] {
     return other->RunAsync({.executable = Turns(), .inputs = Int64Values({1}), .model = group},

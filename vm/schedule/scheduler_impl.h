@@ -94,8 +94,14 @@ struct Scheduler::Impl {
   static bool WaitsForGroup(const Task& task) {
     return task.num_places < task.groups.size() && task.groups[task.num_places] != nullptr;
   }
+  static bool HasPlaceFor(const RunGroup::State& group, const Task& task);
   // Takes places in its groups, as far as there are some; with all of them it may begin.
   void Admit(TaskPtr task);
+  // The first that waits for a place, where there is one again. One change of a group gives one
+  // place at most.
+  void AdmitNext(RunGroup::State& group);
+  // Whether the run keeps others of its groups from beginning.
+  void SetCounted(Task& task, bool is_counted);
   // Gives its places to those that wait for them.
   void LeaveGroups(Task& task);
   // The scheduler's, and those of its groups.
@@ -106,23 +112,10 @@ struct Scheduler::Impl {
       if (group != nullptr) function(group->stats);
     }
   }
-  void PushEnding(TaskPtr task) {
-    task->slice = options.slice;
-    ending.Push(std::move(task));
-    ++num_ready;
-  }
-
-  // At the end of its queue, with a slice to come.
-  void PushReady(TaskPtr task) {
-    task->slice = options.slice;
-    ready[static_cast<size_t>(task->priority)].Push(std::move(task));
-    ++num_ready;
-  }
-  // With what is left of its slice.
-  void PushReadyFirst(TaskPtr task) {
-    ready[static_cast<size_t>(task->priority)].PushFirst(std::move(task));
-    ++num_ready;
-  }
+  void PushEnding(TaskPtr task);
+  // At the end of its queue, with a slice to come; where it goes on, before others, with what is
+  // left of its slice.
+  void PushReady(TaskPtr task, bool goes_on = false);
 
   // What a thread is to run next: of one priority, runs that have begun and new ones in turn.
   TaskPtr Next();

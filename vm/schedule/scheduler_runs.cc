@@ -30,6 +30,31 @@ int64_t Nanoseconds(std::chrono::steady_clock::duration time) {
 
 }  // namespace
 
+// --- Queues; what is swapped with is null, so that nothing is counted ---
+
+void Scheduler::Handle::Task::Queue::Push(std::shared_ptr<Task>&& task) {
+  Task* pushed = task.get();
+  pushed->previous_in_queue = last_;
+  (empty() ? first_ : last_->next_in_queue).swap(task);
+  last_ = pushed;
+}
+
+void Scheduler::Handle::Task::Queue::PushFirst(std::shared_ptr<Task>&& task) {
+  (empty() ? last_ : first_->previous_in_queue) = task.get();
+  task->next_in_queue.swap(first_);
+  first_.swap(task);
+}
+
+std::shared_ptr<Scheduler::Handle::Task> Scheduler::Handle::Task::Queue::Remove(Task& task) {
+  Task* const previous = std::exchange(task.previous_in_queue, nullptr);
+  std::shared_ptr<Task>& from = previous == nullptr ? first_ : previous->next_in_queue;
+  std::shared_ptr<Task> removed;
+  removed.swap(from);
+  from.swap(task.next_in_queue);
+  (from == nullptr ? last_ : from->previous_in_queue) = previous;
+  return removed;
+}
+
 void Scheduler::Impl::EndQueued(Task& task) {
   ByPriority* from = &queued;
   if (WaitsForGroup(task)) from = &task.groups[task.num_places]->waiting;
@@ -51,30 +76,73 @@ void Scheduler::Impl::SetBegun(Task& task) {
   }
 }
 
+bool Scheduler::Impl::HasPlaceFor(const RunGroup::State& group, const Task& task) {
+  size_t num_ready = 0;
+  for (size_t i = 0; i <= static_cast<size_t>(task.priority); ++i) num_ready += group.num_ready[i];
+  return group.num_places < group.options.max_active && num_ready < group.options.max_ready;
+}
+
 void Scheduler::Impl::Admit(TaskPtr task) {
   const auto priority = static_cast<size_t>(task->priority);
   while (WaitsForGroup(*task)) {
     RunGroup::State& group = *task->groups[task->num_places];
-    if (group.num_places >= group.options.max_active) {
+    if (!HasPlaceFor(group, *task)) {
       group.waiting[priority].Push(std::move(task));
       ++num_kept;
       return;
     }
     ++group.num_places;
+    ++group.num_ready[priority];
     ++task->num_places;
+    task->is_counted = true;
   }
   queued[priority].Push(std::move(task));
   ++num_queued;
 }
 
-void Scheduler::Impl::LeaveGroups(Task& task) {
+void Scheduler::Impl::AdmitNext(RunGroup::State& group) {
+  const size_t priority = First(group.waiting, {0, 1, 2});
+  if (priority == kNumPriorities || !HasPlaceFor(group, group.waiting[priority].first())) return;
+  --num_kept;
+  Admit(group.waiting[priority].Pop());
+  Notify();  // this thread may be busy for a while
+}
+
+void Scheduler::Impl::SetCounted(Task& task, bool is_counted) {
+  if (task.is_counted == is_counted) return;
+  task.is_counted = is_counted;
   for (size_t i = 0; i < task.num_places; ++i) {
     RunGroup::State& group = *task.groups[i];
-    --group.num_places;
-    const size_t priority = First(group.waiting, {0, 1, 2});
-    if (priority == kNumPriorities) continue;
-    --num_kept;
-    Admit(group.waiting[priority].Pop());
+    size_t& num_ready = group.num_ready[static_cast<size_t>(task.priority)];
+    if (is_counted) {
+      ++num_ready;
+      continue;
+    }
+    --num_ready;
+    AdmitNext(group);
+  }
+}
+
+void Scheduler::Impl::PushEnding(TaskPtr task) {
+  task->slice = options.slice;
+  ending.Push(std::move(task));
+  ++num_ready;
+}
+
+void Scheduler::Impl::PushReady(TaskPtr task, bool goes_on) {
+  SetCounted(*task, task->quantum.count() >= 0);
+  Queue& queue = ready[static_cast<size_t>(task->priority)];
+  ++num_ready;
+  if (goes_on) return queue.PushFirst(std::move(task));
+  task->slice = options.slice;
+  queue.Push(std::move(task));
+}
+
+void Scheduler::Impl::LeaveGroups(Task& task) {
+  SetCounted(task, false);
+  for (size_t i = 0; i < task.num_places; ++i) {
+    --task.groups[i]->num_places;
+    AdmitNext(*task.groups[i]);
   }
   task.num_places = 0;
 }
@@ -167,11 +235,8 @@ void Scheduler::Impl::RunBatch(vm::BatchQueue::GroupPtr group, vm::BatchRunner& 
     member->call->done = done;
     TaskPtr task = std::static_pointer_cast<Task>(std::move(member->run));
     task->slice -= share;
-    if (task->slice.count() > 0) {
-      PushReadyFirst(std::move(task));
-    } else {
-      PushReady(std::move(task));
-    }
+    const bool goes_on = task->slice.count() > 0;
+    PushReady(std::move(task), goes_on);
   }
   batches.Recycle(std::move(group));
   if (size > 1) NotifyAll(size);
@@ -188,7 +253,8 @@ void Scheduler::Impl::Park(const TaskPtr& task, vm::BatchedCall* call, int64_t b
                 turn + kTurnsOfBatch * (num_ready + 1),
                 wait < INT64_MAX - now ? now + wait : INT64_MAX);
   });
-  if (!is_parked) PushReady(task);  // to run it alone
+  if (!is_parked) return PushReady(task);  // to run it alone
+  SetCounted(*task, false);
 }
 
 void Scheduler::Impl::RunSlice(const TaskPtr& task) {
@@ -205,6 +271,7 @@ void Scheduler::Impl::RunSlice(const TaskPtr& task) {
     case RunState::kReady: {
       std::lock_guard lock(mutex);
       --num_running;
+      task->quantum -= options.slice;
       PushReady(task);
       return;
     }
@@ -220,6 +287,8 @@ void Scheduler::Impl::RunSlice(const TaskPtr& task) {
         std::lock_guard lock(mutex);
         --num_running;
         SetTimer(*task, at);
+        // Where it is ready again by now, others may begin beside it.
+        SetCounted(*task, false);
       }
       Notify();
       return;

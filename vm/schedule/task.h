@@ -25,25 +25,11 @@ struct Scheduler::Handle::Task {
   class Queue {
    public:
     bool empty() const { return first_ == nullptr; }
-    void Push(std::shared_ptr<Task> task) {
-      Task* pushed = task.get();
-      pushed->previous_in_queue = last_;
-      (empty() ? first_ : last_->next_in_queue) = std::move(task);
-      last_ = pushed;
-    }
-    void PushFirst(std::shared_ptr<Task> task) {
-      (empty() ? last_ : first_->previous_in_queue) = task.get();
-      task->next_in_queue = std::move(first_);
-      first_ = std::move(task);
-    }
+    const Task& first() const { return *first_; }
+    void Push(std::shared_ptr<Task>&& task);
+    void PushFirst(std::shared_ptr<Task>&& task);
     std::shared_ptr<Task> Pop() { return Remove(*first_); }
-    std::shared_ptr<Task> Remove(Task& task) {
-      Task* const previous = std::exchange(task.previous_in_queue, nullptr);
-      std::shared_ptr<Task>& from = previous == nullptr ? first_ : previous->next_in_queue;
-      std::shared_ptr<Task> removed = std::exchange(from, std::move(task.next_in_queue));
-      (from == nullptr ? last_ : from->previous_in_queue) = previous;
-      return removed;
-    }
+    std::shared_ptr<Task> Remove(Task& task);
 
    private:
     std::shared_ptr<Task> first_;
@@ -70,6 +56,9 @@ struct Scheduler::Handle::Task {
   // It has a place in `num_places` of them, and waits for the next one.
   std::array<std::shared_ptr<RunGroup::State>, 2> groups;
   size_t num_places = 0;
+  // Of its quantum, what is left; whether it counts as ready in the groups where it has a place.
+  std::chrono::nanoseconds quantum{0};
+  bool is_counted = false;
   // Comes before Impl::mutex where both are held. While it is held the invocation stays; the thread
   // that runs it needs no lock.
   std::mutex mutex;
@@ -85,8 +74,9 @@ struct RunGroup::State {
   uint64_t id = 0;
   RunGroupOptions options;
   RunGroupStats stats;
-  size_t num_places = 0;                        // that runs have
-  Scheduler::Handle::Task::ByPriority waiting;  // for a place
+  size_t num_places = 0;                           // that runs have
+  std::array<size_t, kNumPriorities> num_ready{};  // of these, those that max_ready is of
+  Scheduler::Handle::Task::ByPriority waiting;     // for a place
 };
 
 }  // namespace relayvm
