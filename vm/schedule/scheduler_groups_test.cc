@@ -190,6 +190,13 @@ TEST_CASE("scheduler: runs of a group that are not ready at once end in the orde
                                        {1, 1h, Priority::kLow},
                                        {kShort, 1h, Priority::kHigh}}) ==
         std::vector<size_t>{2, 0, 1});
+  // One of a lower priority is not kept waiting for ever.
+  std::vector<SizedRun> many(200, {1, 1h});
+  many[1].priority = Priority::kLow;
+  const std::vector<size_t> order = OrderOfEnds({.max_ready = 1}, many);
+  const auto low = std::ranges::find(order, 1) - order.begin();
+  CHECK(low > 1);
+  CHECK(low < 100);
 }
 
 TEST_CASE("scheduler: runs that wait keep none of their group from beginning") {

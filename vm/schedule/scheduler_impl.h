@@ -97,8 +97,8 @@ struct Scheduler::Impl {
   static bool HasPlaceFor(const RunGroup::State& group, const Task& task);
   // Takes places in its groups, as far as there are some; with all of them it may begin.
   void Admit(TaskPtr task);
-  // The first that waits for a place, where there is one again. One change of a group gives one
-  // place at most.
+  // Those that wait for places, where there are some again; now and then one of a lower priority
+  // before others.
   void AdmitNext(RunGroup::State& group);
   // Whether the run keeps others of its groups from beginning.
   void SetCounted(Task& task, bool is_counted);

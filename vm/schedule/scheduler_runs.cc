@@ -101,11 +101,18 @@ void Scheduler::Impl::Admit(TaskPtr task) {
 }
 
 void Scheduler::Impl::AdmitNext(RunGroup::State& group) {
-  const size_t priority = First(group.waiting, {0, 1, 2});
-  if (priority == kNumPriorities || !HasPlaceFor(group, group.waiting[priority].first())) return;
-  --num_kept;
-  Admit(group.waiting[priority].Pop());
-  Notify();  // this thread may be busy for a while
+  const PriorityOrder order = OrderAt(group.num_admitted);
+  for (size_t i = 0; i < kNumPriorities;) {
+    Queue& waiting = group.waiting[order[i]];
+    if (waiting.empty() || !HasPlaceFor(group, waiting.first())) {
+      ++i;
+      continue;
+    }
+    --num_kept;
+    ++group.num_admitted;
+    Admit(waiting.Pop());
+    Notify();  // this thread may be busy for a while
+  }
 }
 
 void Scheduler::Impl::SetCounted(Task& task, bool is_counted) {

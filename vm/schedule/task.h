@@ -75,6 +75,7 @@ struct RunGroup::State {
   RunGroupOptions options;
   RunGroupStats stats;
   size_t num_places = 0;                           // that runs have
+  uint64_t num_admitted = 1;                       // so far, of those that waited, and 1
   std::array<size_t, kNumPriorities> num_ready{};  // of these, those that max_ready is of
   Scheduler::Handle::Task::ByPriority waiting;     // for a place
 };
