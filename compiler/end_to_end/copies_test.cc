@@ -365,15 +365,17 @@ TEST_CASE("networks leave no kernel that only moves elements") {
     const char* what;
     std::string text;
     std::vector<Sizes> inputs;
+    // The first convolution may be worth it (SpaceToDepthConvolutions).
+    bool may_move_blocks = false;
   };
   const Case cases[] = {
       {"a residual block", Bottleneck(), {{1, 64, 14, 14}}},
       {"an inverted residual block", InvertedResidual(), {{1, 16, 14, 14}, {2, 16, 9, 17}}},
       {"a layer of an encoder", EncoderLayer("7"), {{1, 7, 64}}},
       {"a layer of an encoder of any length", EncoderLayer("?"), {{1, 1, 64}, {1, 12, 64}}},
-      {"a detector", Detector(104, "slices"), {{1, 3, 104, 104}}},
-      {"a detector of even sizes", Detector(128, "slices"), {{1, 3, 128, 128}}},
-      {"a detector that moves space to depth", Detector(104, "depth"), {{1, 3, 104, 104}}},
+      {"a detector", Detector(104, "slices"), {{1, 3, 104, 104}}, true},
+      {"a detector of even sizes", Detector(128, "slices"), {{1, 3, 128, 128}}, true},
+      {"a detector that moves space to depth", Detector(104, "depth"), {{1, 3, 104, 104}}, true},
   };
   std::mt19937 random(7);
   for (const Case& c : cases) {
@@ -382,7 +384,9 @@ TEST_CASE("networks leave no kernel that only moves elements") {
     const Compiled compiled = Compile(c.text, 3, {"ConvertLayout"});
     for (const auto& kernel : compiled.program.kernels) {
       CAPTURE(kernel.name);
-      CHECK(!OnlyMoves(kernel.name));
+      const bool moves_blocks =
+          kernel.name.starts_with("strided_slice") || kernel.name.starts_with("nn_space_to_depth");
+      CHECK((!OnlyMoves(kernel.name) || (c.may_move_blocks && moves_blocks)));
     }
     const Compiled plain = Compile(c.text, 0);
     for (const Sizes& dims : c.inputs) {
