@@ -27,6 +27,7 @@ ALLOWED = {
     "compiler/frontend/params.cc": "for callers: the driver gives bytes",
     "kernels/codegen/object_cache.cc": "the cache itself",
     "kernels/codegen/link.cc": "LLD's own output; --emit exe",
+    "kernels/codegen/contraction/harness.h": "of tests",
     "kernels/codegen/foreign_kernels.h": "of tests",
 }
 
