@@ -176,6 +176,26 @@ TEST_CASE("weights come from tensors, and from the bytes of a file") {
         "parameter w: expected a tensor");
 }
 
+TEST_CASE("denormal weights are zero, on either side of a product, unless it is to be exact") {
+  for (const char* product : {"nn.dense(%x, %w)", "nn.dense(%w, %x)"}) {
+    for (const bool exact : {false, true}) {
+      CAPTURE(product);
+      CAPTURE(exact);
+      CompilerOptions options;
+      REQUIRE(options.Set("exact", exact ? "true" : "false").ok());
+      options.params.emplace("w", Tensor({1, 3}, {1e-40F, 1, 0}));
+      const auto model = CompileModel(
+          ModelSource::Text(std::string("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(1, 3), "
+                                        "float32], %w: Tensor[(1, 3), float32]) { ") +
+                            product + " }"),
+          options);
+      REQUIRE_MESSAGE(model.ok(), model.status().message());
+      const std::vector<float> y = Run(*model->Load(), {Tensor({1, 3}, {1e38F, 0, 0})});
+      CHECK(y == std::vector<float>{exact ? 1e-40F * 1e38F : 0});
+    }
+  }
+}
+
 TEST_CASE("options are relayc's, by name") {
   CompilerOptions options;
   for (auto [name, value] :

@@ -31,12 +31,13 @@ class Flusher {
       out.push_back(b);
       const auto* call = b.value->As<OpCall>();
       if (call == nullptr || (!ConvOf(m_, *call) && !MatrixProductOf(m_, *call))) return;
-      const auto* weight = std::get_if<const Constant*>(&call->args[1]);
-      const Constant* flushed = weight == nullptr ? nullptr : Flushed(*weight);
-      if (flushed == nullptr) return;
       OpCall changed = *call;
-      changed.args[1] = flushed;
-      out.back().value = MakeExpr(m_, changed, b.value->span);
+      for (const size_t i : {0, 1}) {
+        const auto* weight = std::get_if<const Constant*>(&call->args[i]);
+        const Constant* flushed = weight == nullptr ? nullptr : Flushed(*weight);
+        if (flushed != nullptr) changed.args[i] = flushed;
+      }
+      if (changed.args != call->args) out.back().value = MakeExpr(m_, changed, b.value->span);
     });
   }
 

@@ -3,7 +3,8 @@
 // beside the largest weight they are far less than what sums round off. A weight whose largest
 // number is small itself stays as it is.
 //
-// Before and after: typed, constants folded. Tested by flush_weights_test.cc.
+// Before and after: typed, constants folded. Tested by flush_weights_test.cc and
+// compiler/api/compiler_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"
