@@ -9,13 +9,23 @@
 #include <system_error>
 
 #include "compiler/frontend/parser.h"
-#include "compiler/import/keras/importer.h"
-#include "compiler/import/mxnet/importer.h"
 #include "compiler/import/onnx/importer.h"
-#include "compiler/import/tensorflow/importer.h"
-#include "compiler/import/tflite/importer.h"
-#include "compiler/import/torch/importer.h"
 #include "kernels/op/op.h"
+#ifdef RELAYVM_FORMAT_KERAS
+#include "compiler/import/keras/importer.h"
+#endif
+#ifdef RELAYVM_FORMAT_MXNET
+#include "compiler/import/mxnet/importer.h"
+#endif
+#ifdef RELAYVM_FORMAT_TENSORFLOW
+#include "compiler/import/tensorflow/importer.h"
+#endif
+#ifdef RELAYVM_FORMAT_TFLITE
+#include "compiler/import/tflite/importer.h"
+#endif
+#ifdef RELAYVM_FORMAT_TORCH
+#include "compiler/import/torch/importer.h"
+#endif
 
 namespace relayvm::import {
 
@@ -64,6 +74,17 @@ std::string RelayOperatorTable() {
   return out;
 }
 
+// Of formats that the build leaves out (RELAYVM_FORMATS).
+[[maybe_unused]] Result<ir::Module> ImportNothing(const std::string& path, SharedBytes content,
+                                                  const ImportOptions&) {
+  return Status(StatusCode::kUnsupported,
+                fmt::format("{}: expected a format that this build reads, found {}; build with "
+                            "`cmake --preset release`, which has all formats",
+                            path, DescribeFile(TextOf(content))));
+}
+
+[[maybe_unused]] std::string NoOperators() { return "This build does not read the format.\n"; }
+
 struct Row {
   std::string_view name;  // the format's
   decltype(Importer::import) import;
@@ -73,12 +94,32 @@ struct Row {
 constexpr Row kRows[] = {
     {"relay", ImportRelay, RelayOperatorTable},
     {"onnx", ImportOnnx, OnnxOperatorTable},
+#ifdef RELAYVM_FORMAT_TORCH
     {"torchscript", ImportTorchScript, TorchScriptOperatorTable, false, true},
     {"torch_export", ImportTorchExport, TorchExportOperatorTable, false, true},
+#else
+    {"torchscript", ImportNothing, NoOperators}, {"torch_export", ImportNothing, NoOperators},
+#endif
+#ifdef RELAYVM_FORMAT_TFLITE
     {"tflite", ImportTfLite, TfLiteOperatorTable, false, true},
+#else
+    {"tflite", ImportNothing, NoOperators},
+#endif
+#ifdef RELAYVM_FORMAT_TENSORFLOW
     {"tensorflow", ImportTensorFlow, TensorFlowOperatorTable, false, true},
+#else
+    {"tensorflow", ImportNothing, NoOperators},
+#endif
+#ifdef RELAYVM_FORMAT_MXNET
     {"mxnet", ImportMxnet, MxnetOperatorTable, true, true},
+#else
+    {"mxnet", ImportNothing, NoOperators},
+#endif
+#ifdef RELAYVM_FORMAT_KERAS
     {"keras", ImportKeras, KerasOperatorTable, false, true},
+#else
+    {"keras", ImportNothing, NoOperators},
+#endif
 };
 
 }  // namespace
