@@ -116,9 +116,9 @@ def readme(records, text):
     for _, name in levels:
         for row in records[name]["results"]:
             if row["threads"] == 1:
-                rows.setdefault(row["name"], []).append(" / ".join(f"{row[p]:.2f}" if row.get(p) else "-" for p in ("ort", "openvino")))
+                rows.setdefault(row["name"], {})[name] = " / ".join(f"{row[p]:.2f}" if row.get(p) else "-" for p in ("ort", "openvino"))
     better = [geometric_mean([min(row[p] for p in PEERS if row.get(p)) for row in records[name]["results"] if row["threads"] == 1]) for _, name in levels]
-    lines = [[cell(name), *cells] for name, cells in rows.items()] + [["geometric mean of the better peer", *(f"{value:.2f}" for value in better)]]
+    lines = [[cell(model), *(cells.get(name, "") for _, name in levels)] for model, cells in rows.items()] + [["geometric mean of the better peer", *(f"{value:.2f}" for value in better)]]
     rate = next(line for line in records["server"]["printed"] if line.startswith("json, 16 connections, a second")).split()[-1]
     record = records["models_avx2"]
     versions = record["versions"]
