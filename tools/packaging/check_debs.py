@@ -24,7 +24,8 @@ CONTENTS = {
     "librelayvm-dev": ["usr/include/relayvm/relayvm.h", "usr/include/relayvm/compiler.h", "usr/lib/librelayvm.so", "usr/lib/librelayvm_aot.a",
                        "usr/lib/cmake/relayvm/relayvm-config.cmake", "usr/lib/pkgconfig/relayvm.pc"],
     "relayvm-tools": [f"usr/bin/{tool}" for tool in ("relayc", "relayrun", "vmrun", "vmdump", "vmasm", "relayvm")]
-                     + ["usr/share/man/man1/relayc.1.gz", "usr/share/bash-completion/completions/vmrun", "usr/lib/relayvm/native_main.o"],
+                     + ["usr/share/man/man1/relayc.1.gz", "usr/share/bash-completion/completions/vmrun", "usr/lib/relayvm/native_main.o",
+                        "usr/share/relayvm/examples/newton.onnx"],
     "python3-relayvm": ["usr/lib/python3/dist-packages/relayvm/__init__.py"],
     "relayvm-server": ["usr/bin/vmserve", "usr/bin/vmbench", "usr/lib/systemd/system/relayvm-server.service", "etc/default/relayvm-server",
                        "var/lib/relayvm-server/models/"],

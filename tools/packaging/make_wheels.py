@@ -135,6 +135,15 @@ def help_pages(build, name, version):
     return pages
 
 
+def examples(name, version):
+    """The files that the site's pages are about, which come with the compiler, in share/ too."""
+    if name != "relayvm-compiler":
+        return {}
+    folder = SOURCE / "tools" / "examples"
+    paths = [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    return {f"{name.replace('-', '_')}-{version}.data/data/share/relayvm/examples/{p.relative_to(folder)}": p for p in paths}
+
+
 def owner_of(inside):
     """The distribution that a file of the package is in; libraries that were taken inside lie beside their users' packages."""
     taken = re.match(r"relayvm(_compiler|_serve)?\.libs/", inside)
@@ -187,6 +196,7 @@ def main():
             for tag, own in tags.items():
                 files = {i: p for i, p in inside.items() if owner_of(i) == name and (p not in every_module or p in own)}
                 files.update(help_pages(build, name, version))
+                files.update(examples(name, version))
                 is_for_all = name == "relayvm-serve"
                 path = write_wheel(args.out, name, version, f"py3-none-{platform}" if is_for_all else f"{tag}-{tag}-{platform}", files, texts)
                 print(f"{path.stat().st_size / 1e6:6.2f} MB  {path.name}")

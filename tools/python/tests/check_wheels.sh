@@ -35,7 +35,8 @@ install "$work"/wheels/relayvm_serve-"$version"-*.whl
 venv/bin/relayc -q "$here/../../examples/while_loop.relay" --executor aot --emit exe -o loop  # by the object file of the wheel
 ./loop --help >/dev/null
 venv/bin/relayvm doctor >doctor.txt || { cat doctor.txt; exit 1; }
-for page in man/man1/relayc.1 man/man1/vmrun.1 bash-completion/completions/vmserve zsh/vendor-completions/_vmdump; do
+for page in man/man1/relayc.1 man/man1/vmrun.1 bash-completion/completions/vmserve zsh/vendor-completions/_vmdump \
+    relayvm/examples/lstm.relay; do
   [ -f "venv/share/$page" ] || { echo "pip left no share/$page"; exit 1; }
 done
 for tool in relayrun vmasm vmserve vmbench; do venv/bin/$tool --version >/dev/null; done
