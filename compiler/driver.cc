@@ -68,7 +68,10 @@ Result<frontend::Params> ReadAllParams(const CompileOptions& options, import::In
 
 Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& options,
                               const std::shared_ptr<import::InputFiles>& files) {
-  const std::string input = options.content ? given : import::ModelFileOf(given, *files);
+  std::string input = given;
+  if (!options.content) {
+    RELAYVM_ASSIGN_OR_RETURN(input, import::ModelFileOf(given, *files));
+  }
   RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options, *files));
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   import::ImportOptions import{options.dims, options.shapes, options.overridable, options.operators,

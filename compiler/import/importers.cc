@@ -145,13 +145,16 @@ const Importer* FindImporter(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string ModelFileOf(const std::string& path, InputFiles& files) {
+Result<std::string> ModelFileOf(const std::string& path, InputFiles& files) {
   if (!files.IsFolder(path)) return path;
   for (const char* name : {"saved_model.pb", "saved_model.pbtxt", "model.json"}) {
     const std::string file = std::filesystem::path(path) / name;
     if (files.IsFile(file)) return file;
   }
-  return path;
+  return Status(StatusCode::kInvalidInput,
+                fmt::format("{} is a folder without saved_model.pb, saved_model.pbtxt and "
+                            "model.json: expected a model's file, or the folder of a SavedModel",
+                            path));
 }
 
 const Importer& ImporterOf(std::string_view path, std::string_view content) {

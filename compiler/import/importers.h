@@ -35,8 +35,8 @@ std::span<const Importer> Importers();
 // By what the file holds, then by its name; Relay text, which may begin with anything, where
 // neither tells.
 const Importer& ImporterOf(std::string_view path, std::string_view content);
-// `path`, or the model's file where it is a folder that holds one (saved_model.pb ...).
-std::string ModelFileOf(const std::string& path, InputFiles& files);
+// `path`, or the model's file where it is a folder, which has to hold one (saved_model.pb ...).
+Result<std::string> ModelFileOf(const std::string& path, InputFiles& files);
 const Importer* FindImporter(std::string_view name);  // null: there is none
 
 }  // namespace relayvm::import

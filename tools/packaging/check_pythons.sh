@@ -1,7 +1,8 @@
 #!/bin/sh
 # usage: check_pythons.sh BUILD_FOLDER PYBIND11_HEADERS PYTHON...       (by hand: it takes many minutes, and a registry of packages)
 # The wheels as users get them: their sizes, and for each Python in a fresh virtual environment, which has what pip brings alone, the
-# tests of the package. TESTS: which of tools/python/tests to run (all). A Python whose tests fail is named at the end.
+# tests of the package. TESTS: which of tools/python/tests to run (all). WHEELS: a folder of wheels, where none are to be made. A Python
+# whose tests fail is named at the end.
 set -eu
 build=$(cd "$1" && pwd) pybind11=$2
 shift 2
@@ -10,6 +11,9 @@ tests=$here/../python/tests
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+wheels=${WHEELS:-$work/wheels}
+wheels=$(realpath "$wheels")
+
 # Python's headers differ, so that each has modules of its own; that of the build comes with them.
 options=""
 for python in "$@"; do
@@ -17,10 +21,10 @@ for python in "$@"; do
     options="$options --python $python"
 done
 # shellcheck disable=SC2086
-/usr/bin/python3 "$here/make_wheels.py" --build "$build" --out "$work/wheels" --pybind11 "$pybind11" $options
+[ -n "${WHEELS:-}" ] || /usr/bin/python3 "$here/make_wheels.py" --build "$build" --out "$wheels" --pybind11 "$pybind11" $options
 
 check_size() {  # NAME BYTES
-  for wheel in "$work"/wheels/"$1"-*.whl; do
+  for wheel in "$wheels"/"$1"-*.whl; do
     [ "$(stat -c %s "$wheel")" -le "$2" ] || { echo "$(basename "$wheel"): expected at most $2 bytes, found $(stat -c %s "$wheel")"; exit 1; }
   done
 }
@@ -32,7 +36,7 @@ for python in "$@"; do
   "$python" -m venv "$work/venv"
   pip="$work/venv/bin/pip --disable-pip-version-check -q"
   begin=$(date +%s)
-  $pip install --find-links "$work/wheels" relayvm relayvm-compiler relayvm-serve
+  $pip install --find-links "$wheels" relayvm relayvm-compiler relayvm-serve
   "$work/venv/bin/python" "$here/first_result.py"
   echo "$("$python" --version): a first result after $(($(date +%s) - begin)) s"
   $pip install pytest onnx
