@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "bytecode/image_loader.h"
 #include "bytecode/kernel_abi.h"
 #include "kernels/codegen/spec_key.h"
+#include "kernels/op/cost.h"
+#include "kernels/te/flat.h"
 
 namespace relayvm {
 
@@ -25,6 +31,11 @@ struct CompiledEvaluator::Impl {
 namespace {
 
 constexpr size_t kAlignment = 64;
+// Elements that one call of a kernel computes where each is computed alike, so that one kernel does
+// for all shapes.
+constexpr int64_t kBlock = 16 << 10;
+// Simple operations that a quick kernel makes in the time that LLVM takes to optimise one.
+constexpr double kWorthOptimising = 16 << 20;
 
 // As kernels take it: aligned.
 SharedBytes Aligned(SharedBytes bytes) {
@@ -36,8 +47,15 @@ Result<CompiledEvaluator::Kernel> Unsupported(std::string why) {
   return Status(StatusCode::kUnsupported, std::move(why));
 }
 
-Result<CompiledEvaluator::Kernel> Compile(const KernelSpec& spec, const KernelOptions& options) {
-  KernelCompiler compiler(options);
+bool IsContraction(const te::Tensor& t) { return t->hint != te::ScheduleHint::kNone; }
+
+Result<CompiledEvaluator::Kernel> Compile(const KernelSpec& spec, KernelOptions options) {
+  if (std::ranges::none_of(spec.outputs, IsContraction) &&
+      WorkOf(spec.outputs) < kWorthOptimising) {
+    options.opt_level = 0;
+    options.quick = true;
+  }
+  KernelCompiler compiler(std::move(options));
   RELAYVM_ASSIGN_OR_RETURN(KernelCompiler::Added added, compiler.Add(spec));
   const KernelInterface& interface = added.interface;
   CompiledEvaluator::Kernel kernel;
@@ -74,10 +92,83 @@ Result<const CompiledEvaluator::Kernel*> CompiledEvaluator::KernelOf(const Kerne
   return &*at->second;
 }
 
+namespace {
+
+struct Env : RelayvmKernelEnv {
+  const std::stop_token* stop;
+};
+
+Status Call(const CompiledEvaluator::Kernel& kernel, const KernelSpec& spec,
+            const std::vector<void*>& buffers, const std::stop_token& stop) {
+  SharedBytes scratch = SharedBytes::Zeros(static_cast<size_t>(kernel.scratch_bytes));
+  const int64_t no_scalars[1] = {};
+  Env env{};
+  env.struct_size = sizeof(RelayvmKernelEnv);
+  env.num_threads = 1;
+  env.stop = &stop;
+  env.poll = [](const RelayvmKernelEnv* e) -> int32_t {
+    return static_cast<const Env*>(e)->stop->stop_requested() ? RELAYVM_KERNEL_STOPPED : 0;
+  };
+  RelayvmKernelArgs args{buffers.data(), no_scalars, scratch.Mutable().data()};
+  const int32_t code = kernel.function(&env, &args, 0, kernel.extent);
+  if (code == 0) return OkStatus();
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("kernel {} refuses its data, code {}", spec.name, code));
+}
+
+// Of a computation of single elements, the kernel of a block of them; nothing: it is another one,
+// or a smaller one.
+std::optional<KernelSpec> BlockOf(const KernelSpec& spec) {
+  if (spec.outputs.size() != 1) return std::nullopt;
+  int64_t elements = 1;
+  for (const Dim& d : spec.outputs[0]->shape) {
+    if (!d.is_const() || d.value() <= 0) return std::nullopt;
+    elements = std::min(elements, kBlock) * std::min(d.value(), kBlock);
+  }
+  if (elements < kBlock) return std::nullopt;
+  std::optional<te::FlatComputation> flat = te::Flat(spec.inputs, spec.outputs[0], kBlock);
+  if (!flat) return std::nullopt;
+  return KernelSpec{spec.name, std::move(flat->inputs), {}, {std::move(flat->output)}};
+}
+
+// Of one output, of which the kernel computes a block. Its last block ends with it: that one has
+// memory of its own, which is aligned.
+Status CallOnBlocks(const CompiledEvaluator::Kernel& kernel, const KernelSpec& block,
+                    const std::vector<void*>& all, int64_t elements, const std::stop_token& stop) {
+  std::vector<size_t> widths;  // of an element; 0 where all blocks have the same one
+  for (const te::Tensor& t : block.inputs)
+    widths.push_back(t->shape[0] == Dim(kBlock) ? static_cast<size_t>(DTypeBytes(t->dtype)) : 0);
+  widths.push_back(static_cast<size_t>(DTypeBytes(block.outputs[0]->dtype)));
+  const auto operand = [&](size_t i, int64_t at) {
+    return static_cast<std::byte*>(all[i]) + static_cast<size_t>(at) * widths[i];
+  };
+  std::vector<void*> buffers(all.size());
+  int64_t at = 0;
+  for (; at + kBlock <= elements; at += kBlock) {
+    for (size_t i = 0; i < all.size(); ++i) buffers[i] = operand(i, at);
+    RELAYVM_RETURN_IF_ERROR(Call(kernel, block, buffers, stop));
+  }
+  if (at == elements) return OkStatus();
+  std::vector<SharedBytes> copies;
+  for (size_t i = 0; i < all.size(); ++i) {
+    buffers[i] = all[i];
+    if (widths[i] == 0) continue;
+    copies.push_back(SharedBytes::Copy({operand(i, elements - kBlock), kBlock * widths[i]}));
+    buffers[i] = copies.back().Mutable().data();
+  }
+  RELAYVM_RETURN_IF_ERROR(Call(kernel, block, buffers, stop));
+  const size_t bytes = static_cast<size_t>(elements - at) * widths.back();
+  std::memcpy(operand(all.size() - 1, at), copies.back().end() - bytes, bytes);
+  return OkStatus();
+}
+
+}  // namespace
+
 Result<std::vector<HostTensor>> CompiledEvaluator::Run(const KernelSpec& spec,
                                                        std::span<const HostTensor* const> inputs,
                                                        int64_t max_scratch_bytes) {
-  RELAYVM_ASSIGN_OR_RETURN(const Kernel* kernel, KernelOf(spec));
+  const std::optional<KernelSpec> block = BlockOf(spec);
+  RELAYVM_ASSIGN_OR_RETURN(const Kernel* kernel, KernelOf(block ? *block : spec));
   if (kernel->scratch_bytes > max_scratch_bytes) {
     return Status(StatusCode::kResourceExhausted,
                   fmt::format("the kernel needs {} bytes of scratch memory, at most {} are allowed",
@@ -85,7 +176,6 @@ Result<std::vector<HostTensor>> CompiledEvaluator::Run(const KernelSpec& spec,
   }
   std::vector<SharedBytes> memory;
   std::vector<void*> buffers;
-  std::vector<int64_t> no_scalars(1);
   for (const HostTensor* input : inputs) {
     memory.push_back(Aligned(input->data.Loaded()));
     buffers.push_back(const_cast<std::byte*>(memory.back().data()));
@@ -97,22 +187,9 @@ Result<std::vector<HostTensor>> CompiledEvaluator::Run(const KernelSpec& spec,
     out.data = SharedBytes::Zeros(static_cast<size_t>(out.size() * DTypeBytes(t->dtype)));
     buffers.push_back(out.data.Mutable().data());
   }
-  SharedBytes scratch = SharedBytes::Zeros(static_cast<size_t>(kernel->scratch_bytes));
-  struct Env : RelayvmKernelEnv {
-    const std::stop_token* stop;
-  };
-  Env env{};
-  env.struct_size = sizeof(RelayvmKernelEnv);
-  env.num_threads = 1;
-  env.stop = &impl_->options.stop;
-  env.poll = [](const RelayvmKernelEnv* e) -> int32_t {
-    return static_cast<const Env*>(e)->stop->stop_requested() ? RELAYVM_KERNEL_STOPPED : 0;
-  };
-  RelayvmKernelArgs args{buffers.data(), no_scalars.data(), scratch.Mutable().data()};
-  if (int32_t code = kernel->function(&env, &args, 0, kernel->extent); code != 0) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("kernel {} refuses its data, code {}", spec.name, code));
-  }
+  const std::stop_token& stop = impl_->options.stop;
+  RELAYVM_RETURN_IF_ERROR(block ? CallOnBlocks(*kernel, *block, buffers, outputs[0].size(), stop)
+                                : Call(*kernel, spec, buffers, stop));
   return outputs;
 }
 

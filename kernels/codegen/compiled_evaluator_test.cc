@@ -45,6 +45,29 @@ TEST_CASE("what kernels compute is what the evaluator computes") {
   }
 }
 
+TEST_CASE("one kernel computes single elements of all shapes") {
+  CompiledEvaluator kernels{KernelOptions{}};
+  for (const std::vector<Dim>& shape :
+       std::vector<std::vector<Dim>>{{16384}, {128, 256}, {3, 7, 1000}, {5, 3277}}) {
+    te::Tensor x = te::Placeholder("x", shape, DType::kFloat32, 0);
+    te::Tensor scale = te::Placeholder("scale", {}, DType::kFloat32, 1);
+    te::Tensor y = te::Compute("y", shape, [&](const Indices& i) {
+      return te::Cast(te::Load(x, i) * te::Load(scale, {}), DType::kFloat64);
+    });
+    std::vector<int64_t> extents;
+    for (const Dim& d : shape) extents.push_back(d.value());
+    HostTensor values = RandomTensor(DType::kFloat32, extents, 3);
+    HostTensor factor = RandomTensor(DType::kFloat32, {}, 4);
+    const HostTensor* inputs[] = {&values, &factor};
+    auto got = kernels.Run({"scaled", {x, scale}, {}, {y}}, inputs, 0);
+    REQUIRE_MESSAGE(got.ok(), got.status().ToString());
+    auto want = te::Evaluate(y, inputs, SymbolsOf(SymbolValues{}));
+    REQUIRE(want.ok());
+    CHECK((*got)[0].shape == want->shape);
+    CHECK((*got)[0].data == want->data);
+  }
+}
+
 TEST_CASE("an input at any address is taken") {
   CompiledEvaluator kernels{KernelOptions{}};
   HostTensor x = RandomTensor(DType::kFloat32, {3, 5}, 3);
