@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -14,8 +13,6 @@
 namespace relayvm::ir {
 namespace {
 
-// Results of this size are not made before they are read, where they only move elements.
-constexpr int64_t kLargeBytes = 64 << 10;
 // A result may be this large even when its operands are smaller.
 constexpr int64_t kSmallBytes = 16 << 10;
 // And so large where it holds integers: grids of indices that a program makes of ranges.
@@ -31,6 +28,8 @@ constexpr double kMostWork = 1 << 30;
 constexpr double kWorkOfByte = 4;
 // A step of a product is a few operations, but register tiles make many at a time.
 constexpr double kProductSpeed = 16;
+// Bytes of scratch memory that a kernel may have for small data, too.
+constexpr int64_t kSmallScratch = 64 << 10;
 
 // What a kernel takes for it.
 double KernelWork(const std::vector<te::Tensor>& outputs) {
@@ -132,15 +131,17 @@ class Folder final : public Substitution {
       growth = output_bytes - input_bytes;
       if (input_bytes < kDataBytes || growth_ + growth > kMostGrowth) return false;
     }
-    if (inputs.size() == 1 && outputs.size() == 1 && output_bytes >= kLargeBytes) {
-      if (std::optional<HostTensor> moved = Moved(call, *inputs[0], placeholders, outputs)) {
+    KernelSpec spec{call.op->name, placeholders, {}, {}};
+    spec.outputs = call.op->compute({call.attrs, placeholders, outputs});
+    if (inputs.size() == 1 && outputs.size() == 1) {
+      std::optional<HostTensor> moved = call.op->is_view ? Viewed(*inputs[0], outputs[0])
+                                                         : Rearranged(spec.outputs[0], *inputs[0]);
+      if (moved) {
         Map(var, MakeConstant(m_, *std::move(moved)));
         growth_ += growth;
         return true;
       }
     }
-    KernelSpec spec{call.op->name, placeholders, {}, {}};
-    spec.outputs = call.op->compute({call.attrs, placeholders, outputs});
     auto values = Evaluate(spec, inputs, input_bytes + output_bytes);
     if (!values) return false;
     growth_ += growth;
@@ -163,7 +164,7 @@ class Folder final : public Substitution {
     if (WorkOf(spec.outputs) >= kWorthCompiling) {
       double work = work_ + std::max(0.0, KernelWork(spec.outputs) - kWorkOfByte * bytes);
       if (!(work <= kMostWork)) return std::nullopt;
-      auto scratch = static_cast<int64_t>(4 * bytes) + kLargeBytes;
+      auto scratch = static_cast<int64_t>(4 * bytes) + kSmallScratch;
       auto values = kernels_.Run(spec, inputs, scratch);
       if (!values.ok()) return std::nullopt;
       work_ = work;
@@ -178,19 +179,11 @@ class Folder final : public Substitution {
     return values;
   }
 
-  // The elements of `input` under another shape, or with their axes in another order.
-  static std::optional<HostTensor> Moved(const OpCall& call, const HostTensor& input,
-                                         std::span<const te::Tensor> placeholders,
-                                         std::span<const TensorType> outputs) {
-    const TensorType& type = outputs[0];
+  // The elements of `input` under another shape.
+  static std::optional<HostTensor> Viewed(const HostTensor& input, const TensorType& type) {
     if (type.dtype != input.dtype) return std::nullopt;
-    if (!call.op->is_view)
-      return PermuteAxes(call.op->compute({call.attrs, placeholders, outputs})[0], input);
     HostTensor view{input.dtype, {}, input.data};
-    for (const Dim& d : type.shape) {
-      if (!d.is_const()) return std::nullopt;
-      view.shape.push_back(d.value());
-    }
+    for (const Dim& d : type.shape) view.shape.push_back(d.value());
     return view;
   }
 

@@ -1,11 +1,16 @@
 #include "compiler/transforms/views/rearrange.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 namespace relayvm::ir {
 namespace {
+
+// Results of this size that are no smaller than their input are not made before they are read.
+constexpr size_t kLargeBytes = 64 << 10;
 
 // One axis of the result: its extent, and how far apart its elements are, in elements.
 struct Axis {
@@ -48,23 +53,30 @@ void CopyElements(int width, const std::byte* from, std::byte* to, const Axis& r
 }
 
 // The axes of the result, outermost first.
-void Permute(int width, const std::byte* from, std::byte* to, std::vector<Axis> axes) {
-  // The last axis of the result and the one that is dense in the input are copied together.
+void Move(int width, const std::byte* from, std::byte* to, std::vector<Axis> axes) {
   Axis columns{1, 1, 1};
   Axis rows{1, 1, 1};
   if (!axes.empty()) {
     columns = axes.back();
     axes.pop_back();
   }
-  auto dense = std::ranges::find(axes, 1, &Axis::from);
-  if (dense == axes.end() && !axes.empty()) dense = axes.end() - 1;
-  if (dense != axes.end()) {
-    rows = *dense;
-    axes.erase(dense);
+  const bool is_dense = columns.from == 1;
+  if (!is_dense) {
+    // The last axis of the result and the one that is dense in the input are copied together.
+    auto dense = std::ranges::find(axes, 1, &Axis::from);
+    if (dense == axes.end() && !axes.empty()) dense = axes.end() - 1;
+    if (dense != axes.end()) {
+      rows = *dense;
+      axes.erase(dense);
+    }
   }
   std::vector<int64_t> index(axes.size(), 0);
   for (;;) {
-    CopyElements(width, from, to, rows, columns);
+    if (is_dense) {
+      std::memcpy(to, from, static_cast<size_t>(columns.extent * width));
+    } else {
+      CopyElements(width, from, to, rows, columns);
+    }
     size_t d = axes.size();
     for (; d-- > 0;) {
       from += axes[d].from * width;
@@ -78,42 +90,158 @@ void Permute(int width, const std::byte* from, std::byte* to, std::vector<Axis> 
   }
 }
 
+// An index into one axis of the input: first + step * axis, or that of axis % period.
+struct Index {
+  int64_t first = 0;
+  int64_t step = 0;    // 0: there is no axis
+  int64_t period = 0;  // 0: none
+  const te::AxisNode* axis = nullptr;
+};
+
+bool IsNumber(const te::Expr& e) { return e->kind == te::ExprKind::kIntImm; }
+
+// The forms that operators make.
+std::optional<Index> IndexOf(const te::Expr& e) {
+  if (IsNumber(e)) return Index{.first = e->int_value};
+  if (e->kind == te::ExprKind::kAxis) return Index{.step = 1, .axis = e->axis.get()};
+  if (e->kind != te::ExprKind::kBinary) return std::nullopt;
+  const bool is_left = IsNumber(e->operands[0]);
+  if (is_left == IsNumber(e->operands[1])) return std::nullopt;
+  const int64_t number = e->operands[is_left ? 0 : 1]->int_value;
+  std::optional<Index> index = IndexOf(e->operands[is_left ? 1 : 0]);
+  if (!index) return std::nullopt;
+  const bool is_axis = index->first == 0 && index->step == 1 && index->period == 0;
+  switch (e->binary) {
+    case te::BinaryOp::kAdd:
+      if (__builtin_add_overflow(index->first, number, &index->first)) return std::nullopt;
+      return index;
+    case te::BinaryOp::kMultiply:
+      if (!is_axis) return std::nullopt;
+      index->step = number;
+      return index;
+    case te::BinaryOp::kFloorMod:
+      if (!is_axis || is_left || number <= 0) return std::nullopt;
+      index->period = number;
+      return index;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Whether the index stays in 0 .. extent-1 while its axis runs through `places`.
+bool IsInside(const Index& index, int64_t places, int64_t extent) {
+  if (index.first < 0 || index.first >= extent) return false;
+  if (places == 1 || index.step == 0) return true;
+  const int64_t room = index.step > 0 ? extent - 1 - index.first : index.first;
+  if (index.step == INT64_MIN || std::abs(index.step) > room) return false;
+  return places - 1 <= room / std::abs(index.step);
+}
+
+// Where the elements of the result are in the input, which holds all of them.
+struct Places {
+  int64_t first = 0;
+  std::vector<Axis> axes;  // of the result, outermost first
+};
+
+// One axis after the other, in each of which the elements of both sides are evenly apart.
+class AxisList {
+ public:
+  // Inside all that were added.
+  void Add(const Axis& axis) {
+    if (axis.extent == 1) return;
+    if (!axes_.empty()) {
+      Axis& outer = axes_.back();
+      if (outer.from == axis.from * axis.extent && outer.to == axis.to * axis.extent) {
+        outer = {outer.extent * axis.extent, axis.from, axis.to};
+        return;
+      }
+    }
+    axes_.push_back(axis);
+  }
+  std::vector<Axis> Take() && { return std::move(axes_); }
+
+ private:
+  std::vector<Axis> axes_;
+};
+
+// REQUIRES: neither shape has an extent of 0.
+std::optional<Places> PlacesOf(const te::TensorNode& result, const std::vector<int64_t>& shape,
+                               const std::vector<int64_t>& input_shape) {
+  struct Use {
+    int64_t from = 0, period = 0;
+    int count = 0;
+  };
+  std::vector<Use> uses(shape.size());
+  Places places;
+  int64_t stride = 1;
+  for (size_t d = input_shape.size(); d-- > 0; stride *= input_shape[d]) {
+    const std::optional<Index> index = IndexOf(result.body->operands[d]);
+    if (!index) return std::nullopt;
+    size_t a = 0;
+    while (a < shape.size() && result.axes[a].get() != index->axis) ++a;
+    if (a == shape.size() && index->axis != nullptr) return std::nullopt;
+    int64_t extent = a == shape.size() ? 1 : shape[a];
+    if (index->period != 0 && index->period < extent) {
+      if (extent % index->period != 0) return std::nullopt;
+      extent = uses[a].period = index->period;
+    }
+    if (!IsInside(*index, extent, input_shape[d])) return std::nullopt;
+    places.first += index->first * stride;
+    if (a == shape.size()) continue;
+    ++uses[a].count;
+    if (extent > 1) uses[a].from += index->step * stride;
+  }
+  AxisList axes;
+  int64_t to = 1;
+  for (const int64_t extent : shape) to *= extent;
+  for (size_t a = 0; a < shape.size(); ++a) {
+    const Use& use = uses[a];
+    to /= shape[a];
+    if (use.period != 0 && use.count > 1) return std::nullopt;
+    const int64_t extent = use.period != 0 ? use.period : shape[a];
+    axes.Add({shape[a] / extent, 0, to * extent});
+    axes.Add({extent, use.from, to});
+  }
+  places.axes = std::move(axes).Take();
+  return places;
+}
+
 }  // namespace
 
-std::optional<HostTensor> PermuteAxes(const te::Tensor& result, const HostTensor& input) {
+std::optional<HostTensor> Rearranged(const te::Tensor& result, const HostTensor& input) {
   const te::Expr& body = result->body;
   if (body == nullptr || body->kind != te::ExprKind::kLoad || !body->tensor->is_placeholder() ||
-      body->operands.size() != result->axes.size())
+      body->operands.size() != input.shape.size())
     return std::nullopt;
-  const size_t rank = result->axes.size();
   HostTensor out{input.dtype, {}, {}};
   for (const Dim& extent : result->shape) {
     if (!extent.is_const()) return std::nullopt;
     out.shape.push_back(extent.value());
   }
-  if (out.size() != input.size()) return std::nullopt;
-  // An axis of extent 1 stands in no index and needs no way: 0 is its only place.
-  std::vector<Axis> axes;
-  for (int64_t extent : out.shape) axes.push_back({extent, 0, 0});
-  std::vector<bool> is_read(rank, false);
-  int64_t from = 1;
-  for (size_t d = rank; d-- > 0; from *= input.shape[d]) {
-    if (input.shape[d] == 1) continue;
-    const te::ExprNode& at = *body->operands[d];
-    if (at.kind != te::ExprKind::kAxis) return std::nullopt;
-    const auto axis =
-        static_cast<size_t>(std::ranges::find(result->axes, at.axis) - result->axes.begin());
-    if (axis == rank || is_read[axis] || out.shape[axis] != input.shape[d]) return std::nullopt;
-    is_read[axis] = true;
-    axes[axis].from = from;
+  if (out.size() == 0) return out;
+  if (input.size() == 0) return std::nullopt;
+  std::optional<Places> places = PlacesOf(*result, out.shape, input.shape);
+  if (!places) return std::nullopt;
+  const int width = DTypeBytes(input.dtype);
+  const auto bytes = static_cast<size_t>(out.size() * width);
+  const std::vector<Axis>& axes = places->axes;
+  const bool is_run = axes.empty() || (axes.size() == 1 && axes[0].from == 1);
+  if (is_run && bytes == input.data.size()) {
+    out.data = input.data;
+    return out;
   }
-  int64_t to = 1;
-  for (size_t d = rank; d-- > 0; to *= axes[d].extent) axes[d].to = to;
-  out.data = SharedBytes::Lazy(
-      input.data.size(), [input, axes = std::move(axes)](std::span<std::byte> bytes) {
-        Permute(DTypeBytes(input.dtype), input.data.Loaded().data(), bytes.data(), axes);
-        input.data.DropPages();
-      });
+  const auto first = static_cast<size_t>(places->first * width);
+  // A part that kept much else in memory is copied.
+  if (is_run && bytes >= input.data.size() / 2) {
+    out.data = input.data.Slice(first, bytes);
+    return out;
+  }
+  out.data = SharedBytes::Lazy(bytes, [input, axes, first, width](std::span<std::byte> to) {
+    Move(width, input.data.Loaded().data() + first, to.data(), axes);
+    input.data.DropPages();
+  });
+  // What many parts are taken of is not made for each of them whenever it is read.
+  if (bytes < std::max(kLargeBytes, input.data.size())) out.data = out.data.Loaded();
   return out;
 }
 

@@ -1,5 +1,6 @@
-// Constants that are other constants under another shape, or with their axes in another order: made
-// when they are read, so that weights which importers transpose are never in memory twice.
+// Constants that are elements of other constants at other places: with their axes in another order,
+// slices, repeated. Large ones are made when they are read, so that weights which importers
+// transpose are never in memory twice.
 // Tested by rearrange_test.cc.
 #pragma once
 
@@ -11,7 +12,8 @@
 
 namespace relayvm::ir {
 
-// `input` with the axes of `result`, if `result` computes nothing else from its one placeholder.
-std::optional<HostTensor> PermuteAxes(const te::Tensor& result, const HostTensor& input);
+// The elements of `input` that are those of `result`, if it computes nothing from its one
+// placeholder and is read along each axis at even steps, or over and over.
+std::optional<HostTensor> Rearranged(const te::Tensor& result, const HostTensor& input);
 
 }  // namespace relayvm::ir
