@@ -18,6 +18,31 @@ constexpr uint32_t kMagnitude = 0x7fffffff, kLeastNormal = 0x00800000;
 uint32_t MagnitudeOf(float x) { return std::bit_cast<uint32_t>(x) & kMagnitude; }
 bool IsDenormal(float x) { return MagnitudeOf(x) - 1 < kLeastNormal - 1; }
 
+// Whether there are denormals among numbers of which one is as large as weights are. Sign bits say
+// so: each processor's vectors can do that.
+bool HasDenormalsBesideLarge(std::span<const float> numbers) {
+  using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = uint32_t;
+  constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t);
+  Vector denormal = {}, large = {};
+  const auto note = [&](const Vector& bits) {
+    const Vector magnitude = bits & kMagnitude;
+    denormal |= (magnitude - kLeastNormal) & ~(magnitude - 1);
+    large |= MagnitudeOf(kLeastLargestWeight) - 1 - magnitude;
+  };
+  size_t i = 0;
+  for (; i + kLanes <= numbers.size(); i += kLanes)
+    note(*reinterpret_cast<const Vector*>(&numbers[i]));
+  Vector rest = {};  // zeros are neither
+  std::ranges::copy(numbers.subspan(i), reinterpret_cast<float*>(&rest));
+  note(rest);
+  uint32_t has_denormal = 0, has_large = 0;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    has_denormal |= denormal[lane];
+    has_large |= large[lane];
+  }
+  return (has_denormal & has_large & ~kMagnitude) != 0;
+}
+
 std::span<const float> NumbersOf(const SharedBytes& bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
@@ -48,14 +73,9 @@ class Flusher {
     if (!is_new || weight->value.dtype != DType::kFloat32 || weight->recipe != nullptr)
       return at->second;
     const SharedBytes bytes = weight->value.data.Loaded();
-    uint32_t largest = 0;
-    bool has_denormals = false;
-    for (const float x : NumbersOf(bytes)) {
-      largest = std::max(largest, MagnitudeOf(x));
-      has_denormals |= IsDenormal(x);
-    }
+    const bool is_changed = HasDenormalsBesideLarge(NumbersOf(bytes));
     bytes.DropPages();
-    if (!has_denormals || largest < MagnitudeOf(kLeastLargestWeight)) return nullptr;
+    if (!is_changed) return nullptr;
     HostTensor value{weight->value.dtype, weight->value.shape,
                      SharedBytes::Copy({bytes.data(), bytes.size()})};
     auto* numbers = reinterpret_cast<float*>(value.data.Mutable().data());
