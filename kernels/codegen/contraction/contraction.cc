@@ -471,15 +471,30 @@ class ProductEmitter : RowsOfTiles {
             at_block(panel.zero_points, c_.element, scales)};
   }
 
-  // What a tile fetches as it reads a panel of packed weights: the first one what follows; later
-  // ones, which would fetch it again, what they read themselves.
-  Value* FetchedBy(Value* tile, Value* panel, Value* next) {
-    if (!HasPackedWeights() || d_.amx) return nullptr;
-    return b_.CreateSelect(b_.CreateICmpEQ(tile, I64(b_, 0)), next, panel);
+  // What a tile fetches as it reads its panel of packed weights. Of many tiles, those of `count`
+  // rows, each of the first ones fetches a share of what is read next, so that memory and
+  // arithmetic are busy all the time; one tile alone what is `ahead`. Later tiles, which would
+  // fetch it again, fetch what they read themselves.
+  void SetFetched(TileCall& call, Value* tile, Value* count, Value* ahead, Value* next) {
+    if (!HasPackedWeights() || d_.amx) return;
+    Value* is_fetching = b_.CreateICmpEQ(tile, I64(b_, 0));
+    if (Form() == PanelForm::kElements) {
+      Value* has_many = b_.CreateICmpSGT(count, I64(b_, d_.tile_rows));
+      Value* has_four = b_.CreateICmpSGT(count, I64(b_, int64_t{3} * d_.tile_rows));
+      call.fetched_shift = Add(b_, b_.CreateZExt(has_many, b_.getInt64Ty()),
+                               b_.CreateZExt(has_four, b_.getInt64Ty()));
+      Value* index = Div(b_, tile, I64(b_, d_.tile_rows));
+      is_fetching = b_.CreateICmpEQ(b_.CreateLShr(index, call.fetched_shift), I64(b_, 0));
+      Value* bytes = Mul(b_, call.k, int64_t{d_.packed_width} * c_.element_bytes);
+      Value* share = Mul(b_, index, b_.CreateLShr(bytes, call.fetched_shift));
+      ahead = b_.CreateSelect(has_many, b_.CreateGEP(b_.getInt8Ty(), next, share), ahead);
+    }
+    call.fetched = b_.CreateSelect(is_fetching, ahead, call.b);
   }
   // After panel q of a group, `extent` of its k: the next panel's, or the next block of the first.
   Value* NextInGroup(Value* panel, Value* extent, Value* q, Value* group) {
-    if (d_.panel_group == 1) return FetchedAhead(b_, panel);
+    if (d_.panel_group == 1)
+      return b_.CreateGEP(BElement(), panel, Mul(b_, extent, d_.packed_width));
     Value* of_panel = Mul(b_, c_.depth, d_.packed_width);
     Value* back = Sub(b_, Mul(b_, extent, d_.packed_width), Mul(b_, of_panel, Add(b_, group, -1)));
     Value* is_last = b_.CreateICmpEQ(Add(b_, q, 1), group);
@@ -496,7 +511,8 @@ class ProductEmitter : RowsOfTiles {
       Value* tile_rows = Min(b_, Sub(b_, rows.count, tile), I64(b_, d_.tile_rows));
       Value* tile_sums = At(b_, c_.element, sums, Mul(b_, tile, d_.panel));
       TileCall call = CallOf(RowsOfBlock(rows.a, tile, block), panel, tile_sums, extent, is_later);
-      call.fetched = FetchedBy(tile, panel.b, next);
+      SetFetched(call, tile, rows.count, d_.panel_group == 1 ? FetchedAhead(b_, panel.b) : next,
+                 next);
       CallTile(tile_rows, call, Sub(b_, c_.columns, column));
       If(b_, is_last, [&] {
         epilogue_.EmitTile(rows.batch, Add(b_, rows.row, tile), tile_rows, column, tile_sums);
@@ -508,17 +524,23 @@ class ProductEmitter : RowsOfTiles {
                            Value* column, const Panel& panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
     Value* rows_of_a = RowsOfA(a, tile);
-    // Small weights are near, and read again for each tile.
-    Value* fetched =
-        FetchedBy(tile, panel.b, d_.panels_inside ? panel.b : FetchedAhead(b_, panel.b));
+    const auto set_fetched = [&](TileCall& call) {
+      // Small weights are near, and read again for each tile.
+      if (d_.panels_inside) {
+        call.fetched = call.b;
+        return;
+      }
+      SetFetched(call, tile, count, FetchedAhead(b_, panel.b),
+                 b_.CreateGEP(BElement(), panel.b, Mul(b_, c_.depth, d_.packed_width)));
+    };
     auto in_memory = [&] {
       TileCall call = CallOf(rows_of_a, panel, c_scratch_, TileDepth(c_.depth), b_.getFalse());
-      call.fetched = fetched;
+      set_fetched(call);
       CallTile(rows, call, Sub(b_, c_.columns, column));
       epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
     };
     TileCall in_registers{rows_of_a, panel.b, nullptr, c_.depth, nullptr};
-    in_registers.fetched = fetched;
+    set_fetched(in_registers);
     InRegisters(IsDeep() ? nullptr : TakesRegisters(rows, column), batch, Add(b_, row, tile),
                 column, in_registers, in_memory);
   }

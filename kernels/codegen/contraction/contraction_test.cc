@@ -1,5 +1,7 @@
 #include "kernels/codegen/contraction/contraction.h"
 
+#include <sstream>
+
 #include "kernels/codegen/contraction/harness.h"
 #include "kernels/codegen/contraction/plan.h"
 
@@ -232,6 +234,24 @@ TEST_CASE("the last columns, where it is known how many, are no whole panel") {
     const auto image = compiler.Finish();
     REQUIRE_MESSAGE(image.ok(), image.status().ToString());
     CHECK_MESSAGE(image->llvm_ir.find(tile) != std::string::npos, cpu);
+  }
+}
+
+TEST_CASE("tiles that read the same packed weights share the fetching of what is read next") {
+  for (const auto& [rows, shift] : {std::pair(12, 0), {24, 1}, {36, 1}, {48, 2}}) {
+    CAPTURE(rows);
+    KernelCompiler compiler({.machine = MachineNamed("x86-64-v4"), .keep_llvm_ir = true});
+    REQUIRE(compiler.Add(PackedSpec(rows, 512, 128, 32)).ok());
+    const auto image = compiler.Finish();
+    REQUIRE_MESSAGE(image.ok(), image.status().ToString());
+    std::istringstream text(image->llvm_ir);
+    int calls = 0;
+    for (std::string line; std::getline(text, line);) {
+      if (line.find("call void @tile_float32_12x2x16x1") == std::string::npos) continue;
+      ++calls;
+      CHECK_MESSAGE(line.find(fmt::format(", i64 {})", shift)) != std::string::npos, line);
+    }
+    CHECK(calls > 0);
   }
 }
 

@@ -86,9 +86,15 @@ void FetchLines(Builder& b, Value* pointer, int64_t bytes, bool into_first = fal
   }
 }
 
-// After a, b, c, k, accumulate and three strides: with blocks, these; with streams_b, another.
+// After a, b, c, k, accumulate and three strides: with blocks, these; with streams_b, another, and
+// of elements one more.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
 unsigned FetchedArg(const TileConfig& config) { return config.block > 0 ? 10 : 8; }
+// Small tiles have no time to choose lines.
+bool FetchesShares(const TileConfig& config) {
+  return config.streams_b && config.form == PanelForm::kElements &&
+         config.rows * config.vectors >= kLeastFromSecond;
+}
 // Of what has neither blocks nor a stream.
 constexpr unsigned kOrderArg = 8;
 
@@ -101,6 +107,7 @@ TileCall CallOfParams(const llvm::Function* function, const TileConfig& config) 
     call.zero_points = arg(kZeroPointsArg);
   }
   if (config.streams_b) call.fetched = arg(FetchedArg(config));
+  if (FetchesShares(config)) call.fetched_shift = arg(FetchedArg(config) + 1);
   if (config.split == QuadSplit::kOrdered) call.order = arg(kOrderArg);
   return call;
 }
@@ -235,6 +242,7 @@ class TileSums {
                  static_cast<int64_t>(align_) * config_.a_k_stride * steps);
     }
     if (!config_.streams_b) return;
+    if (call_.fetched_shift) return FetchShare(k, steps, is_small);
     // Rows of words that follow each other are fetched as one.
     const int64_t row_words = int64_t{config_.vectors} * config_.lanes;
     const int64_t rows = widened_ ? widened_->Rows(steps) : steps;
@@ -243,6 +251,20 @@ class TileSums {
     for (int64_t i = 0; i < rows; i += at_once) {
       FetchLines(b_, At(b_, word_, from, Mul(b_, Add(b_, WordOf(k), i), b_k_stride_)),
                  word_bytes_ * row_words * at_once, /*into_first=*/is_small);
+    }
+  }
+
+  // Lines of a share of what is as long as B. Where that has none for a line of B, B's is fetched,
+  // which is at hand: what comes from the second cache takes its time, fetched before or not.
+  void FetchShare(Value* k, int64_t steps, bool into_first) const {
+    const int64_t row_bytes = int64_t{config_.vectors} * config_.lanes * word_bytes_;
+    Value* from = Mul(b_, k, row_bytes);
+    for (int64_t at = 0; at < row_bytes * steps; at += kLineBytes) {
+      Value* offset = b_.CreateLShr(Add(b_, from, at), call_.fetched_shift);
+      Value* is_line = b_.CreateICmpEQ(b_.CreateAnd(offset, kLineBytes - 1), I64(b_, 0));
+      Value* line = b_.CreateSelect(is_line, At(b_, b_.getInt8Ty(), call_.fetched, offset),
+                                    At(b_, b_.getInt8Ty(), call_.b, from));
+      FetchLines(b_, line, kLineBytes, into_first);
     }
   }
 
@@ -451,6 +473,7 @@ std::vector<llvm::Type*> TileParams(Builder& b, const TileConfig& config) {
   std::vector<llvm::Type*> params = {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
   if (config.block > 0) params.insert(params.end(), 2, ptr);
   if (config.streams_b || config.split == QuadSplit::kOrdered) params.push_back(ptr);
+  if (FetchesShares(config)) params.push_back(i64);
   return params;
 }
 
@@ -469,6 +492,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
     args.push_back(call.zero_points ? call.zero_points : call.scales);
   }
   if (config.streams_b) args.push_back(call.fetched ? call.fetched : FetchedAhead(b, call.b));
+  if (FetchesShares(config)) args.push_back(stride(call.fetched_shift));
   if (config.split == QuadSplit::kOrdered) args.push_back(call.order);
   return args;
 }

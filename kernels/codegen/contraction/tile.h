@@ -90,8 +90,9 @@ struct TileCall {
   llvm::Value *scales = nullptr, *zero_points = nullptr;
   llvm::Value* tail = nullptr;  // of AMX's tiles: see amx.h
   // With streams_b: what is fetched as b is read, as long as b; null: what follows b a little
-  // later.
-  llvm::Value* fetched = nullptr;
+  // later. Of panels of elements, fetched_shift (i64; null: 0) says how much: b's bytes, shifted
+  // right by that.
+  llvm::Value *fetched = nullptr, *fetched_shift = nullptr;
   llvm::Value* order = nullptr;  // with QuadSplit::kOrdered: of the panel
 };
 // What a panel of B is an array of. REQUIRES: a kernel is being emitted.
