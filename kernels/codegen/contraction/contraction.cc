@@ -524,23 +524,20 @@ class ProductEmitter : RowsOfTiles {
                            Value* column, const Panel& panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
     Value* rows_of_a = RowsOfA(a, tile);
-    const auto set_fetched = [&](TileCall& call) {
-      // Small weights are near, and read again for each tile.
-      if (d_.panels_inside) {
-        call.fetched = call.b;
-        return;
-      }
-      SetFetched(call, tile, count, FetchedAhead(b_, panel.b),
+    TileCall in_registers{rows_of_a, panel.b, nullptr, c_.depth, nullptr};
+    if (d_.panels_inside) {
+      in_registers.fetched = panel.b;  // small weights are near, and read again for each tile
+    } else {
+      SetFetched(in_registers, tile, count, FetchedAhead(b_, panel.b),
                  b_.CreateGEP(BElement(), panel.b, Mul(b_, c_.depth, d_.packed_width)));
-    };
+    }
     auto in_memory = [&] {
       TileCall call = CallOf(rows_of_a, panel, c_scratch_, TileDepth(c_.depth), b_.getFalse());
-      set_fetched(call);
+      call.fetched = in_registers.fetched;
+      call.fetched_shift = in_registers.fetched_shift;
       CallTile(rows, call, Sub(b_, c_.columns, column));
       epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
     };
-    TileCall in_registers{rows_of_a, panel.b, nullptr, c_.depth, nullptr};
-    set_fetched(in_registers);
     InRegisters(IsDeep() ? nullptr : TakesRegisters(rows, column), batch, Add(b_, row, tile),
                 column, in_registers, in_memory);
   }
