@@ -62,7 +62,8 @@ def check_move(page):
     browser.wait(f"view.scale > {before['scale']}", "the wheel brings it nearer")
     after, edge = js("({...view})"), js("(r => [r.x, r.y])(find('stage').getBoundingClientRect())")
     at = [((x - edge[0]) - v["x"]) / v["scale"] for v in (before, after)]
-    assert abs(at[0] - at[1]) < 1, f"what is under the mouse moved from {at[0]} to {at[1]}"
+    moved = abs(at[0] - at[1]) * after["scale"]  # by pixels: the browser rounds where the mouse is
+    assert moved < 1, f"what is under the mouse moved from {at[0]} to {at[1]}, {moved} pixels"
     for kind, right in (("mousePressed", 0), ("mouseMoved", 50), ("mouseReleased", 50)):
         browser.call("Input.dispatchMouseEvent", type=kind, x=x + right, y=y, button="left", buttons=int(kind != "mouseReleased"), clickCount=1)
     assert abs(js("view.x") - after["x"] - 50) < 1, "dragging moves it along"
@@ -151,7 +152,7 @@ def check_profile(page, profile):
     assert "ms in all" in about and heats > 0, about
     # What the boxes of the whole graph say is not more than all the time.
     shares = js("[...document.querySelectorAll('#stage .box > title')].map(t => parseFloat(t.textContent))")
-    assert 0 < sum(shares) <= 100.5, f"{sum(shares)} % of the time"
+    assert 0 < sum(shares) <= 100 + 0.05 * len(shares), f"{sum(shares)} % of the time"  # each is rounded to a tenth
     slowest = js("[...find('left').querySelectorAll('.row')].map(r => r.innerText).filter(t => / ms /.test(t))")
     assert slowest and len(slowest) == len(set(slowest)), slowest
     page.browser.click("[...find('left').querySelectorAll('.row')].find(r => / ms /.test(r.innerText))")
