@@ -152,7 +152,6 @@ TEST_CASE("exit statuses of relayc") {
            "there is no pass FuseOp; did you mean FuseOps?; there are "},
           {"relayc no.relay", 2, "no.relay"},
           {"relayc .", 2, ". is a folder without saved_model.pb"},
-          {"relayc .", 2, "."},
           {"relayc empty.relay", 2, "empty.relay"},
           {"relayc broken.relay", 2, "broken.relay:1:"},
           {"relayc typed.relay", 2, "typed.relay:2:65: add: "},

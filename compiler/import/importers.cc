@@ -74,16 +74,16 @@ std::string RelayOperatorTable() {
   return out;
 }
 
-// Of formats that the build leaves out (RELAYVM_FORMATS).
-[[maybe_unused]] Result<ir::Module> ImportNothing(const std::string& path, SharedBytes content,
-                                                  const ImportOptions&) {
+// Of formats without a row, which the build leaves out (RELAYVM_FORMATS).
+Result<ir::Module> ImportNothing(const std::string& path, SharedBytes content,
+                                 const ImportOptions&) {
   return Status(StatusCode::kUnsupported,
                 fmt::format("{}: expected a format that this build reads, found {}; build with "
                             "`cmake --preset release`, which has all formats",
                             path, DescribeFile(TextOf(content))));
 }
 
-[[maybe_unused]] std::string NoOperators() { return "This build does not read the format.\n"; }
+std::string NoOperators() { return "This build does not read the format.\n"; }
 
 struct Row {
   std::string_view name;  // the format's
@@ -97,28 +97,18 @@ constexpr Row kRows[] = {
 #ifdef RELAYVM_FORMAT_TORCH
     {"torchscript", ImportTorchScript, TorchScriptOperatorTable, false, true},
     {"torch_export", ImportTorchExport, TorchExportOperatorTable, false, true},
-#else
-    {"torchscript", ImportNothing, NoOperators}, {"torch_export", ImportNothing, NoOperators},
 #endif
 #ifdef RELAYVM_FORMAT_TFLITE
     {"tflite", ImportTfLite, TfLiteOperatorTable, false, true},
-#else
-    {"tflite", ImportNothing, NoOperators},
 #endif
 #ifdef RELAYVM_FORMAT_TENSORFLOW
     {"tensorflow", ImportTensorFlow, TensorFlowOperatorTable, false, true},
-#else
-    {"tensorflow", ImportNothing, NoOperators},
 #endif
 #ifdef RELAYVM_FORMAT_MXNET
     {"mxnet", ImportMxnet, MxnetOperatorTable, true, true},
-#else
-    {"mxnet", ImportNothing, NoOperators},
 #endif
 #ifdef RELAYVM_FORMAT_KERAS
     {"keras", ImportKeras, KerasOperatorTable, false, true},
-#else
-    {"keras", ImportNothing, NoOperators},
 #endif
 };
 
@@ -128,10 +118,12 @@ std::span<const Importer> Importers() {
   static const std::vector<Importer>* const kAll = [] {
     auto* all = new std::vector<Importer>;
     for (const ModelFormat& format : ModelFormats()) {
+      Importer importer{&format, ImportNothing, NoOperators};
       for (const Row& row : kRows) {
         if (row.name == format.name)
-          all->push_back({&format, row.import, row.operators, row.reads_params, row.takes_shapes});
+          importer = {&format, row.import, row.operators, row.reads_params, row.takes_shapes};
       }
+      all->push_back(importer);
     }
     return all;
   }();
