@@ -78,9 +78,10 @@ std::string RelayOperatorTable() {
 Result<ir::Module> ImportNothing(const std::string& path, SharedBytes content,
                                  const ImportOptions&) {
   return Status(StatusCode::kUnsupported,
-                fmt::format("{}: expected a format that this build reads, found {}; build with "
-                            "`cmake --preset release`, which has all formats",
-                            path, DescribeFile(TextOf(content))));
+                fmt::format("{}: expected Relay text or a model of a format that this build reads, "
+                            "found {}; `cmake --preset release` makes a build that reads all of "
+                            "them",
+                            path, ImporterOf(path, TextOf(content)).format->model));
 }
 
 std::string NoOperators() { return "This build does not read the format.\n"; }
