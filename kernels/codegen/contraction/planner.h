@@ -90,8 +90,9 @@ class ContractionPlanner {
   MatrixOperand& Weights() { return detail_->pixels.channels_last ? detail_->b : detail_->a; }
   bool PlanWeights(Convolution& c);
   void PlanPackedPanels(const Convolution& c);
-  // Of 16 registers: 4 rows by 3 vectors in place of 6 by 2, where those are no slower.
-  void ChoosePixelTile();
+  double PixelCycles(unsigned tile_rows, unsigned vectors) const;
+  // So many rows by 3 vectors, where those are no slower.
+  void ChoosePixelTile(unsigned tile_rows);
   // Products of pixels that are packed for tiles.
   bool TileConv(const Convolution& c);
   void UsePackedRows(const Convolution& c);
