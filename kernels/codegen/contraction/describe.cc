@@ -20,6 +20,7 @@ std::string FormOf(const ContractionDetail& d) {
     case ContractionForm::kPixelRows:
       return "channels last, ";
     case ContractionForm::kDirect:
+      if (d.has_plane_tiles) return "planes, channels first, ";
       return d.pixels.channels_last ? "direct, channels last" : "direct, channels first";
   }
   return "";
@@ -27,7 +28,7 @@ std::string FormOf(const ContractionDetail& d) {
 
 std::string BlocksOf(const ContractionDetail& d) {
   std::string text = FormOf(d);
-  if (d.form == ContractionForm::kDirect) return text;
+  if (d.form == ContractionForm::kDirect && !d.has_plane_tiles) return text;
   text += ToString(TileSchedule{d.tile_rows, d.panel, d.row_block});
   if (d.k_block > 0) text += fmt::format(" of {} deep", d.k_block);
   if (d.panel_group > 1) text += fmt::format(", {} panels", d.panel_group);

@@ -11,6 +11,7 @@
 #include "kernels/codegen/contraction/direct_small.h"
 #include "kernels/codegen/contraction/direct_weights.h"
 #include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/plane_tiles.h"
 #include "kernels/codegen/contraction/tile.h"
 
 namespace relayvm::codegen {
@@ -543,6 +544,7 @@ void EmitDirectConvolution(ContractionContext& c, Value* begin, Value* end) {
   if (c.d.block_pixels > 0) return EmitChannelBlocks(c, begin, end);
   if (c.d.is_small) return EmitSmall(c, begin, end);
   if (c.d.has_planes) return EmitPlanes(c, begin, end);
+  if (c.d.has_plane_tiles) return EmitPlaneTiles(c, begin, end);
   auto lines = [&] { DirectEmitter(c).Emit(begin, end); };
   if (!c.d.may_be_flat) return lines();
   If(c.b, TakesFlat(c), [&] { EmitFlat(c, begin, end); }, lines);

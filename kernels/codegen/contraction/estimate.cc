@@ -42,6 +42,7 @@ constexpr DirectCosts kDirect32 = {1.5, 4, 1.7, 2.4, 40, 0, 8};
 constexpr DirectCosts kDirect64 = {2, 4, 2.1, 3.3, 5, 0, 2};  // masks cost little
 // Lines that are copied first.
 constexpr double kCopied = 1.6;
+constexpr double kFilledVector = 4;  // of planes that tiles read
 // Cycles of an instruction of Winograd's transforms, whose numbers are more than registers hold.
 constexpr double kTransformed = 2;
 
@@ -199,6 +200,21 @@ class Model {
 
 // --- Direct convolutions ---
 
+// Of a group of an image.
+double CyclesOfPlaneTiles(const ContractionDetail& d, double lines, double width) {
+  const PixelOperand& p = d.pixels;
+  const double rows = d.tile_rows, vectors = d.vectors, sums = rows * vectors;
+  const double step =
+      std::max({sums / MultiplyAdds(d.target), (rows + vectors) / kLoads, kLatency});
+  const double pitch = width + static_cast<double>(p.reach(1));
+  const double panels = std::ceil(lines * pitch / static_cast<double>(d.panel));
+  const double tiles = panels * static_cast<double>(d.rows.value()) / rows;
+  const double copies = 1 + static_cast<double>(p.reach(0)) / kPlaneTileLines;
+  const double copied = static_cast<double>(p.group_channels) * lines * copies * pitch / d.lanes;
+  return tiles * (static_cast<double>(d.depth.value()) * step + kCall + 2 * sums) +
+         copied * kFilledVector;
+}
+
 // A vector of a tap is loaded, and multiplied for each output of the group by a number, channels
 // first, or by a vector.
 KernelEstimate EstimateDirect(const ContractionDetail& d, double images, double lines,
@@ -219,6 +235,8 @@ KernelEstimate EstimateDirect(const ContractionDetail& d, double images, double 
     const double loads = is_strided ? costs.strided_channels : costs.channels;
     cycles = lines * std::ceil(groups / lanes) * depth *
              (width * std::max(1 / mads, loads / kLoads) + costs.tap_of_channels);
+  } else if (d.has_plane_tiles) {
+    cycles = groups * CyclesOfPlaneTiles(d, lines, width);
   } else {
     const bool are_copied = d.is_small || d.has_planes;
     const bool are_joined = are_copied || d.may_be_flat;

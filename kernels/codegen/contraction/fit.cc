@@ -1,5 +1,6 @@
 // How much of a convolution is worked on at once: what fits the caches and the registers.
 #include <algorithm>
+#include <array>
 
 #include "kernels/codegen/contraction/plan.h"
 
@@ -315,6 +316,75 @@ Dim FitPlanes(ContractionDetail& d) {
   d.plane_bytes = d.a_offset + weights;
   d.plane_units = 4;
   return d.plane_bytes * d.plane_units;
+}
+
+std::optional<PixelTile> PlaneTileOf(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  if (d.form != ContractionForm::kPixelColumns || !p.plain || p.bytes || p.spatial() != 2 ||
+      p.stride[0] != 1 || p.stride[1] != 1 || p.taps() < 2 || p.group_channels < 1 || !d.a.buffer ||
+      d.a.halves || d.dtype != DType::kFloat32 || d.rounds || !d.target.fma ||
+      d.target.vector_bytes < 32 || d.order.form != SumOrder::Form::kAny ||
+      d.target.schedule != TileSchedule()) {
+    return std::nullopt;
+  }
+  // As many sums as registers hold, those first that load least for each.
+  constexpr std::array<PixelTile, 4> kTiles16 = {{{4, 3}, {6, 2}, {5, 2}, {3, 3}}};
+  constexpr std::array<PixelTile, 4> kTiles32 = {{{8, 3}, {6, 4}, {12, 2}, {10, 2}}};
+  for (const PixelTile& tile : d.target.vector_registers == 32 ? kTiles32 : kTiles16) {
+    const bool is_packed = d.a_k_stride > 1;
+    if (d.rows.value() % tile.rows == 0 && (!is_packed || tile.rows == d.a_k_stride)) return tile;
+  }
+  return std::nullopt;
+}
+
+// Panels are a copy for each tap, of which every output channel takes its share; planes have pixels
+// between the lines that are of no use, and sums go through memory.
+bool PlaneTilesAreBetter(const ContractionDetail& d) {
+  const std::optional<PixelTile> tile = PlaneTileOf(d);
+  if (!tile) return false;
+  const PixelOperand& p = d.pixels;
+  // Cycles of a vector that is copied, of one of sums, and multiply-adds of a cycle.
+  constexpr double kCopied = 4, kSum = 4, kMultiplyAdds = 2;
+  constexpr double kNominal = 128;  // of extents that are open
+  const auto extent = [](const Dim& e) {
+    return e.is_const() ? static_cast<double>(e.value()) : kNominal;
+  };
+  const auto rows = static_cast<double>(d.rows.value()), taps = static_cast<double>(p.taps());
+  const auto depth = static_cast<double>(d.depth.value());
+  const double height = extent(p.output[0]), width = extent(p.output[1]);
+  if (height < 1 || width < 1) return false;
+  const double lines = std::min<double>(height, kPlaneTileLines);
+  const double pitch = width + static_cast<double>(p.reach(1));
+  const double plane = (lines + static_cast<double>(p.reach(0))) * pitch;
+  const auto bytes = static_cast<double>(p.group_channels * DTypeBytes(d.dtype));
+  if (plane * bytes > static_cast<double>(d.target.l2_bytes) / 2) return false;
+  // Cycles of a pixel's share of vectors.
+  const auto rounded = [](double pixels, int64_t panel) {
+    return std::ceil(pixels / static_cast<double>(panel)) * static_cast<double>(panel);
+  };
+  const double product = rows * depth / kMultiplyAdds, pixels = height * width;
+  const double by_panels = rounded(pixels, d.panel) / pixels * (product + depth * kCopied);
+  const double flat = rounded((lines - 1) * pitch + width, int64_t{tile->vectors} * d.lanes);
+  const double copied = plane * depth / taps * kCopied;
+  return (flat * product + copied) / (lines * width) + rows * kSum < by_panels;
+}
+
+Dim FitPlaneTiles(ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  const PixelTile tile = *PlaneTileOf(d);
+  d.tile_rows = tile.rows;
+  d.vectors = tile.vectors;
+  d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
+  d.panel = int64_t{d.lanes} * d.vectors;
+  const Dim lines = Dim::Min(p.output[0], kPlaneTileLines);
+  d.plane_rows = lines + p.reach(0);
+  d.plane_pitch = p.output[1] + p.reach(1);
+  // Sums of a tile's channels begin in other sets of a cache.
+  d.plane_sums = RoundUp(lines * d.plane_pitch + d.panel, 16) + 16;
+  const Dim planes = d.plane_rows * d.plane_pitch * p.group_channels + (d.panel + d.lanes);
+  const int64_t bytes = DTypeBytes(d.dtype);
+  d.c_offset = RoundUp(planes * bytes, 64);
+  return d.c_offset + d.plane_sums * (d.tile_rows * bytes);
 }
 
 }  // namespace relayvm::codegen

@@ -171,6 +171,9 @@ struct ContractionDetail {
   // line to line (direct_planes.cc). The rows of such a plane, the elements of a row and of all
   // sums of an output channel; units that are worked on together, of so many bytes of scratch.
   bool has_planes = false;
+  // kDirect: tiles of channels by pixels read such planes, of any number of channels
+  // (plane_tiles.cc); plane_rows, plane_pitch and plane_sums are those of a channel.
+  bool has_plane_tiles = false;
   // kDirect: outputs of few pixels are dot products along the taps (direct.cc).
   bool has_dots = false;
   // kDirect: an image of one column may be one line (direct.cc): windows are square.
@@ -192,6 +195,9 @@ inline constexpr int64_t kMostDotColumns = 8, kLeastDotDepth = 64;
 
 // The lines of the output that a unit of a direct convolution makes, channels first.
 inline constexpr int64_t kDirectLines = 16;
+
+// And those of a unit whose tiles read planes: several times the lines that units share.
+inline constexpr int64_t kPlaneTileLines = 8;
 
 // Of direct convolutions whose images are one line: the widest lines, the most pixels and taps.
 inline constexpr int64_t kFlatWidth = 10, kFlatPixels = 1024, kFlatTaps = 9;
@@ -278,6 +284,15 @@ bool HasDirectDots(const ContractionDetail& d);
 // kDirect: whether planes pay, and what they are; returns the bytes of their scratch.
 bool PlanesAreBetter(const ContractionDetail& d);
 Dim FitPlanes(ContractionDetail& d);
+// kPixelColumns, whose tile is chosen: the output channels and vectors of pixels of a tile that
+// reads planes, nullopt where none can; whether such tiles pay; REQUIRES one: sets what they are
+// and returns the bytes of their scratch.
+struct PixelTile {
+  unsigned rows, vectors;
+};
+std::optional<PixelTile> PlaneTileOf(const ContractionDetail& d);
+bool PlaneTilesAreBetter(const ContractionDetail& d);
+Dim FitPlaneTiles(ContractionDetail& d);
 
 // --- Recognition (contraction/match.cc) ---
 

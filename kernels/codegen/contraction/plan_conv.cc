@@ -51,6 +51,11 @@ bool ContractionPlanner::PlanConv() {
     PlanDirect(c);
     return true;
   }
+  UsePackedRows(c);
+  if (PlaneTilesAreBetter(d)) {
+    PlanPlaneTiles();
+    return true;
+  }
   return TileConv(c);
 }
 
@@ -288,7 +293,6 @@ bool ContractionPlanner::TileConv(const Convolution& c) {
     FlattenEpilogue(d.epilogue, 2, c.spatial + 2);
     FlattenPixels();
   }
-  UsePackedRows(c);
   if (p.bytes && !w.buffer) return false;
   // Channels last, tiles widen packed panels only.
   if (c.halves && c.is_usual && !p.channels_last) w.buffer = d.contraction->hint_inputs[1];
@@ -508,6 +512,19 @@ void ContractionPlanner::PlanDirect(const Convolution& c) {
   // What a group's weights of float16 become, or those of images that are turned.
   plan_.scratch_bytes = d.a.halves || d.may_turn ? d.rows * d.depth * DTypeBytes(d.dtype) : Dim(0);
   if (d.has_planes) plan_.scratch_bytes = FitPlanes(d);
+}
+
+void ContractionPlanner::PlanPlaneTiles() {
+  ContractionDetail& d = *detail_;
+  plan_.scratch_bytes = FitPlaneTiles(d);
+  d.form = ContractionForm::kDirect;
+  d.has_plane_tiles = true;
+  d.has_long_epilogue = HasLongEpilogue();
+  const Dim units = Dim::CeilDiv(d.pixels.output[0], kPlaneTileLines);
+  plan_.parallel_extent = d.contraction->shape[0] * d.pixels.groups * units;
+  const Dim lines = Dim::Min(d.pixels.output[0], kPlaneTileLines);
+  const Dim work = Dim::Max(1, d.rows * d.depth * lines * d.pixels.output[1]);
+  plan_.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
 }
 
 }  // namespace relayvm::codegen

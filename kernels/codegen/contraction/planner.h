@@ -96,6 +96,7 @@ class ContractionPlanner {
   // Products of pixels that are packed for tiles.
   bool TileConv(const Convolution& c);
   void UsePackedRows(const Convolution& c);
+  void PlanPlaneTiles();
   // An axis of one pixel and one tap is none, where another one is left.
   void DropAxes(Convolution& c);
   // Windows of one pixel at every pixel: an image is one line.

@@ -1,0 +1,193 @@
+// A unit is some lines of the output, of all channels of a group. Its pixels are one line of
+// `pitch` elements for each: output (y, x) is sums[(y - first) * pitch + x], where what is past a
+// line's end is of no use, and its input at a tap is
+//
+//   plane[channel][y - first + ky * dilation][x + kx * dilation]
+#include "kernels/codegen/contraction/plane_tiles.h"
+
+#include <vector>
+
+#include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/contraction/tile.h"
+
+namespace relayvm::codegen {
+
+using llvm::Value;
+
+namespace {
+
+class PlaneTileEmitter {
+ public:
+  explicit PlaneTileEmitter(ContractionContext& c)
+      : c_(c),
+        b_(c.b),
+        d_(c.d),
+        p_(c.d.pixels),
+        epilogue_(c),
+        loader_(c, 1),
+        pitch_(c.emitter.EmitDim(c.d.plane_pitch)),
+        plane_(Mul(b_, c.emitter.EmitDim(c.d.plane_rows), pitch_)),
+        sums_pitch_(c.emitter.EmitDim(c.d.plane_sums)),
+        planes_(c.scratch),
+        sums_(c.Scratch(c.d.c_offset)),
+        lines_in_(c.emitter.EmitDim(p_.input[0])),
+        width_in_(c.emitter.EmitDim(p_.input[1])),
+        lines_(c.emitter.EmitDim(p_.output[0])),
+        width_(c.emitter.EmitDim(p_.output[1])) {}
+
+  void Emit(Value* begin, Value* end) {
+    // In vectors of eight, as few_rows.h has it.
+    Value* of_tile =
+        WorkOf(b_, WorkOf(b_, I64(b_, kPlaneTileLines * d_.tile_rows / 8), pitch_), c_.depth);
+    Value* of_unit = WorkOf(b_, of_tile, I64(b_, d_.rows.value() / d_.tile_rows));
+    ForPolled(b_, begin, end, 1, of_unit, "unit", [&](Value* index) {
+      std::vector<Value*> at =
+          EmitUnflatten(c_, index, {1, p_.groups, Dim::CeilDiv(p_.output[0], kPlaneTileLines)});
+      Unit unit{at[0], at[1], Mul(b_, at[2], kPlaneTileLines), nullptr};
+      unit.lines = Min(b_, Sub(b_, lines_, unit.first), I64(b_, kPlaneTileLines));
+      FillPlanes(unit);
+      Value* weights = c_.PlainRow(d_.a, unit.group, I64(b_, 0));
+      ForPolled(b_, I64(b_, 0), c_.rows, d_.tile_rows, of_tile, "tile", [&](Value* row) {
+        SumTiles(unit, At(b_, c_.element, weights, Mul(b_, row, c_.depth)));
+        StoreTiles(unit, row);
+      });
+    });
+  }
+
+ private:
+  struct Unit {
+    Value *image, *group, *first, *lines;  // of the output's lines
+  };
+  using Sums = std::vector<Value*>;
+
+  // A vector may reach past its row, into what is filled after it.
+  void FillPlanes(const Unit& unit) {
+    Value* zero = llvm::Constant::getNullValue(c_.vector);
+    Value* vectors = CeilDiv(b_, pitch_, d_.lanes);
+    Value* rows = Add(b_, unit.lines, p_.reach(0));
+    For(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "plane.channel", [&](Value* channel) {
+      Value* plane = At(b_, c_.element, planes_, Mul(b_, channel, plane_));
+      Value* of_image = Add(b_, Mul(b_, unit.group, p_.group_channels), channel);
+      For(b_, I64(b_, 0), vectors, 1, "plane.vector", [&](Value* i) {
+        Value* column = Mul(b_, Sub(b_, Add(b_, vectors, -1), i), int64_t{d_.lanes});
+        Value* x = Add(b_, column, -p_.padding[1]);
+        Value* mask = MaskInside(b_, x, 1, width_in_, d_.lanes);
+        For(b_, I64(b_, 0), rows, 1, "plane.row", [&](Value* row) {
+          Value* y = Add(b_, Add(b_, unit.first, row), -p_.padding[0]);
+          Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, pitch_), column));
+          If(
+              b_, b_.CreateICmpULT(y, lines_in_),
+              [&] { c_.StoreLanes(loader_.Load({unit.image, of_image, y, x}, mask), to); },
+              [&] { c_.StoreLanes(zero, to); });
+        });
+      });
+    });
+    // What the last pixels' tiles read past the last plane: numbers that cost no more than others.
+    Value* after = At(b_, c_.element, planes_, Mul(b_, plane_, p_.group_channels));
+    for (int64_t at = 0; at < d_.panel; at += d_.lanes)
+      c_.StoreLanes(zero, At(b_, c_.element, after, at));
+  }
+
+  // All pixels of the unit, of the tile's output channels, whose weights are at `weights`.
+  void SumTiles(const Unit& unit, Value* weights) {
+    Value* end = Add(b_, Mul(b_, Add(b_, unit.lines, -1), pitch_), width_);
+    Value* work = WorkOf(b_, I64(b_, d_.panel * d_.tile_rows / 8), c_.depth);
+    ForPolled(b_, I64(b_, 0), end, d_.panel, work, "flat", [&](Value* flat) {
+      Sums sums(size_t{d_.tile_rows} * d_.vectors, llvm::Constant::getNullValue(c_.vector));
+      Value* first = At(b_, c_.element, planes_, flat);
+      sums =
+          ForCarried(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", std::move(sums),
+                     [&](Value* channel, const Sums& of_channels) {
+                       Value* plane = At(b_, c_.element, first, Mul(b_, channel, plane_));
+                       return ForCarried(
+                           b_, I64(b_, 0), I64(b_, p_.kernel[0]), 1, "tap", of_channels,
+                           [&](Value* ky, const Sums& of_lines) {
+                             Value* line = Mul(b_, Mul(b_, ky, p_.dilation[0]), pitch_);
+                             Value* k = Add(b_, Mul(b_, channel, p_.kernel[0]), ky);
+                             return AddLine(At(b_, c_.element, plane, line),
+                                            WeightAt(weights, Mul(b_, k, p_.kernel[1])), of_lines);
+                           });
+                     });
+      for (int64_t row = 0; row < d_.tile_rows; ++row) {
+        Value* to = At(b_, c_.element, sums_, Add(b_, Mul(b_, sums_pitch_, row), flat));
+        for (int64_t v = 0; v < d_.vectors; ++v) {
+          c_.StoreLanes(sums[row * d_.vectors + v], At(b_, c_.element, to, v * d_.lanes));
+        }
+      }
+    });
+  }
+
+  // Of the tile's first channel.
+  Value* WeightAt(Value* weights, Value* k) {
+    return At(b_, c_.element, weights, Mul(b_, k, d_.a_k_stride));
+  }
+
+  // The taps of a line of the window.
+  Sums AddLine(Value* line, Value* weights, Sums sums) {
+    const auto add = [&](Value* kx, Sums of_taps) {
+      Value* from = At(b_, c_.element, line, Mul(b_, kx, p_.dilation[1]));
+      Value* weight = WeightAt(weights, kx);
+      Sums data;
+      for (int64_t v = 0; v < d_.vectors; ++v) {
+        data.push_back(LoadLanes(At(b_, c_.element, from, v * d_.lanes)));
+      }
+      for (int64_t row = 0; row < d_.tile_rows; ++row) {
+        const int64_t at = d_.a_k_stride == 1 ? row * d_.depth.value() : row;
+        Value* factor = b_.CreateVectorSplat(
+            d_.lanes, b_.CreateLoad(c_.element, At(b_, c_.element, weight, at)));
+        for (int64_t v = 0; v < d_.vectors; ++v) {
+          Value*& sum = of_taps[row * d_.vectors + v];
+          sum = MultiplyAdd(b_, factor, data[v], sum, d_.rounds);
+        }
+      }
+      return of_taps;
+    };
+    constexpr int64_t kUnrolled = 7;
+    if (p_.kernel[1] > kUnrolled) {
+      return ForCarried(b_, I64(b_, 0), I64(b_, p_.kernel[1]), 1, "tap", std::move(sums), add);
+    }
+    for (int64_t kx = 0; kx < p_.kernel[1]; ++kx) sums = add(I64(b_, kx), std::move(sums));
+    return sums;
+  }
+
+  void StoreTiles(const Unit& unit, Value* row) {
+    Value* whole = Mul(b_, Div(b_, width_, I64(b_, d_.lanes)), int64_t{d_.lanes});
+    For(b_, I64(b_, 0), I64(b_, d_.tile_rows), 1, "out.row", [&](Value* of_tile) {
+      Value* channel = Add(b_, Add(b_, Mul(b_, unit.group, c_.rows), row), of_tile);
+      Value* of_row = At(b_, c_.element, sums_, Mul(b_, sums_pitch_, of_tile));
+      For(b_, I64(b_, 0), unit.lines, 1, "out.line", [&](Value* line) {
+        Value* of_line = At(b_, c_.element, of_row, Mul(b_, line, pitch_));
+        const auto store = [&](Value* x, Value* mask) {
+          epilogue_.EmitVector({unit.image, channel, Add(b_, unit.first, line)}, x,
+                               LoadLanes(At(b_, c_.element, of_line, x)), mask);
+        };
+        For(b_, I64(b_, 0), whole, d_.lanes, "out.vector", [&](Value* x) { store(x, nullptr); });
+        If(b_, b_.CreateICmpSLT(whole, width_),
+           [&] { store(whole, MaskBelow(b_, Sub(b_, width_, whole), d_.lanes)); });
+      });
+    });
+  }
+
+  Value* LoadLanes(Value* pointer) {
+    return b_.CreateAlignedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes));
+  }
+
+  ContractionContext& c_;
+  Builder& b_;
+  const ContractionDetail& d_;
+  const PixelOperand& p_;
+  EpilogueEmitter epilogue_;
+  PixelLoader loader_;
+  // Elements of a line, of a channel's plane and of a channel's sums; memory; extents.
+  Value *pitch_, *plane_, *sums_pitch_, *planes_, *sums_;
+  Value *lines_in_, *width_in_, *lines_, *width_;
+};
+
+}  // namespace
+
+void EmitPlaneTiles(ContractionContext& c, Value* begin, Value* end) {
+  PlaneTileEmitter(c).Emit(begin, end);
+}
+
+}  // namespace relayvm::codegen
