@@ -1,7 +1,8 @@
 // What batching across requests gains: many requests at once through a scheduler, on one thread,
 // with batching and without, in turn. All results are compared bit for bit.
 //
-//   bench_batching KIND MODEL.vmx FUNCTION SIZES [REQUESTS [ROUNDS [MAX_BATCH [MAX_WAIT_US]]]]
+//   bench_batching KIND MODEL.vmx FUNCTION SIZES
+//       [REQUESTS [ROUNDS [MAX_BATCH [MAX_WAIT_US [THREADS]]]]]
 //   bench_batching latency SECONDS KIND MODEL.vmx FUNCTION SIZES [KIND MODEL.vmx FUNCTION SIZES ...]
 //
 //   tree     a tree of leaves (1, ?) first, then weights; SIZES: a file of trees, "((. .) .)" a line
@@ -10,9 +11,9 @@
 //   decode   tokens and a number of steps first; SIZES: the number of steps
 //
 // Prints the milliseconds of a round without and with batching, the ratio of the two, calls a
-// batch, and the share of calls that ran alone. `latency`: mixed requests at random times on two
-// threads, 70 % of what these can do without batching; the latencies with batching and without, at
-// the same rate.
+// batch, and the share of calls that ran alone. THREADS: of a run's kernels. `latency`: mixed
+// requests at random times on two threads, 70 % of what these can do without batching; the
+// latencies with batching and without, at the same rate.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -250,7 +251,8 @@ int main(int argc, char** argv) {
   const Workload work = Make(argv[1], argv[2], argv[3], argv[4], num_requests);
   if (work.program->num_batched_kernels() == 0)
     std::printf("no kernels to batch: compile with relayc --batching\n");
-  auto runtime = relayvm::Runtime::Create({.max_idle_workspaces = 256});
+  auto runtime = relayvm::Runtime::Create(
+      {.num_threads = static_cast<uint32_t>(number(9, 1)), .max_idle_workspaces = 256});
   relayvm::SchedulerOptions options;
   auto plain = relayvm::Scheduler::Create(*runtime, options);
   options.batching.max_batch = max_batch;

@@ -119,10 +119,11 @@ class Runtime {
   friend class vm::NativeProgram;
   friend struct vm::RuntimeDevice;
   explicit Runtime(const RuntimeOptions& options);
-  // Of invocations, graphs and native programs. `now`: when it was used last, in nanoseconds of the
-  // steady clock.
+  // Of invocations, graphs, batches and native programs. `now`: when it was used last, in
+  // nanoseconds of the steady clock. `kept`: of each of its parts at most so many bytes stay.
+  static constexpr size_t kKeptBytes = 1 << 20;
   std::unique_ptr<vm::Workspace> Acquire();
-  void Release(std::unique_ptr<vm::Workspace> workspace, int64_t now);
+  void Release(std::unique_ptr<vm::Workspace> workspace, int64_t now, size_t kept = kKeptBytes);
   uint64_t NextInvocationId();
   // Calls of a kernel that waited for each other: run as one, or one by one after all.
   void CountBatch(size_t num_calls, bool batched);

@@ -22,9 +22,8 @@
 namespace relayvm {
 namespace {
 
-// Of an idle workspace: what short runs need, so that they do not map and fault anew; and what
-// those hold at most of which as many are kept as come back.
-constexpr size_t kIdleBytes = 1 << 20;
+// What idle workspaces hold at most of which as many are kept as come back. Of others kKeptBytes
+// stay: what short runs need, so that they do not map and fault anew.
 constexpr size_t kSmallBytes = 64 << 10;
 // What a workspace takes besides what it knows of: pages of its stacks, tables of its heap.
 constexpr size_t kOwnBytes = 20 << 10;
@@ -378,12 +377,12 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
   return workspace;
 }
 
-void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now) {
+void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now, size_t kept) {
   Impl& impl = *impl_;
   // A little memory stays. Values that point into the heap give their blocks back to it, whoever
   // runs there then.
   size_t bytes = workspace->bytes_held();
-  bytes = workspace->Park(bytes, bytes > kSmallBytes ? kIdleBytes : kSmallBytes);
+  bytes = workspace->Park(bytes, bytes > kSmallBytes ? kept : kSmallBytes);
   const size_t most = impl.options.max_idle_workspaces;
   if (most == 0) return impl.Forget(workspace.get());
   bool is_much = false;  // what is in the pools

@@ -23,6 +23,9 @@ PriorityOrder OrderAt(uint64_t turn) {
 // A call waits until each run that was ready when it came has had so many turns: those that would
 // join it soon have done so.
 constexpr uint64_t kTurnsOfBatch = 4;
+// Bytes that stay of a batch's memory: a run has batches of many sizes, one after the other, and
+// each would fault in anew what the one before gave back.
+constexpr size_t kKeptOfBatch = 8 << 20;
 
 int64_t Nanoseconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
@@ -202,7 +205,7 @@ bool Scheduler::Impl::RunTogether(const vm::BatchQueue::Group& group, vm::BatchR
   if (!HasMemoryFor([&] { workspace = runtime->Acquire(); })) return false;
   const bool done = runner.Run(group, *workspace);
   const int64_t end = vm::NowNanoseconds();
-  runtime->Release(std::move(workspace), end);
+  runtime->Release(std::move(workspace), end, kKeptOfBatch);
   TraceSink* const trace = runtime->trace();
   if (trace == nullptr) return done;
   const uint64_t size = group.members.size();
