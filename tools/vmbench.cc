@@ -48,8 +48,8 @@ constexpr tools::OptionForm kForms[] = {
     {"--csv", kResults, "FILE"},
 };
 
-struct Bound {
-  double percent = 99, ms = 0, times = 0;  // times: of the latency of one request alone
+struct Bound : LatencyBound {
+  double times = 0;  // of the latency of one request alone, where `ms` says nothing
 };
 
 struct Flags {
@@ -80,10 +80,13 @@ void Flags::AddTo(CLI::App& app) {
                  "requests a second, several of them: 100,200,400; max: each connection asks when "
                  "it has its answer (default: 100)");
   app.add_flag("--fixed", is_fixed, "at equal distances (default: as Poisson's, at random)");
-  app.add_option("--duration", load.seconds, "of each rate, in seconds (default: 5)");
+  app.add_option(
+      "--duration", load.seconds,
+      "of each rate, in seconds (default: 5); with --bound, of those that hold, at least");
   app.add_option("--connections", load.connections, "at the most (default: 64)");
   app.add_option("--bound", bound_text,
-                 "find the highest rate at which p99=20ms holds; p99=3x: of a request alone");
+                 "find the highest rate at which p99=20ms holds; p99=3x: of a request alone. Each "
+                 "rate goes on until ten requests may be late: 1000 for p99");
   app.add_option("--format", format, "of tensors: binary or json (default: binary)")
       ->check(CLI::IsMember({"binary", "json"}));
   app.add_option("--svg", svg, "a picture of the latencies");
@@ -208,24 +211,27 @@ Result<std::vector<LoadRequest>> MakeRequests(const RemoteModel& model, const Fl
 }
 
 // The highest rate at which the bound holds, to 5 percent: doubled until it does not, then halved.
+// Each is asked for as many requests as the percentile needs, and no longer than it may hold.
 Status Search(const HttpClientOptions& server, const std::vector<LoadRequest>& requests,
               const Flags& flags, std::vector<LoadResult>* results) {
-  LoadOptions options = flags.load;
-  double bound_ms = flags.bound->ms;
+  LatencyBound bound = *flags.bound;
   if (flags.bound->times > 0) {
-    LoadOptions alone = options;
+    LoadOptions alone = flags.load;
     alone.rate = 0;
     alone.connections = 1;
-    alone.seconds = std::min(options.seconds, 3.0);
+    alone.seconds = std::min(alone.seconds, 3.0);
     RELAYVM_ASSIGN_OR_RETURN(const LoadResult one, RunLoad(server, requests, alone));
-    bound_ms = flags.bound->times * one.percentile_ms(50);
-    fmt::print("a request alone: {:.3f} ms, bound: {:.3f} ms\n", one.percentile_ms(50), bound_ms);
+    bound.ms = flags.bound->times * one.percentile_ms(50);
+    fmt::print("a request alone: {:.3f} ms, bound: {:.3f} ms\n", one.percentile_ms(50), bound.ms);
   }
+  LoadOptions options = flags.load;
+  options.bound = bound;
   const auto holds = [&](double rate) -> Result<bool> {
     options.rate = rate;
+    options.seconds = std::max(flags.load.seconds, bound.least_requests() / rate);
     if (rate * options.seconds > kMaxArrivals) return false;
     RELAYVM_ASSIGN_OR_RETURN(results->emplace_back(), RunLoad(server, requests, options));
-    return results->back().percentile_ms(flags.bound->percent) <= bound_ms;
+    return results->back().percentile_ms(bound.percent) <= bound.ms;
   };
   double good = 0, bad = 0;
   for (double rate = flags.rates.front() > 0 ? flags.rates.front() : 100;
@@ -235,7 +241,7 @@ Status Search(const HttpClientOptions& server, const std::vector<LoadRequest>& r
     if (bad > 0 && bad < 0.5) break;
   }
   const auto best = std::ranges::find(*results, good, &LoadResult::rate);
-  fmt::print("throughput at p{:g} <= {:.3f} ms: {:.1f} a second\n", flags.bound->percent, bound_ms,
+  fmt::print("throughput at p{:g} <= {:.3f} ms: {:.1f} a second\n", bound.percent, bound.ms,
              best == results->end() ? 0 : best->throughput());
   std::ranges::sort(*results, {}, &LoadResult::rate);
   return OkStatus();

@@ -25,7 +25,12 @@ struct Load {
   const std::vector<LoadRequest>& requests;
   const std::vector<int64_t>& arrivals;  // none: as fast as it goes
   Clock::time_point start, last_start, end;
+  double late_ms = std::numeric_limits<double>::infinity();  // longer ones are late
+  uint64_t most_late = std::numeric_limits<uint64_t>::max();
   std::atomic<size_t> next{0};
+  std::atomic<uint64_t> num_late{0};
+
+  bool is_lost() const { return num_late.load(std::memory_order_relaxed) > most_late; }
 };
 
 struct ThreadResult {
@@ -34,8 +39,9 @@ struct ThreadResult {
   std::string first_failure;
 };
 
-void Ask(HttpClient& client, const LoadRequest& asked, Clock::time_point due, Clock::time_point end,
-         ThreadResult* result) {
+// The milliseconds that it took; infinite where it failed.
+double Ask(HttpClient& client, const LoadRequest& asked, Clock::time_point due,
+           Clock::time_point end, ThreadResult* result) {
   HttpRequest request;
   request.method = "POST";
   request.path = asked.path;
@@ -45,11 +51,19 @@ void Ask(HttpClient& client, const LoadRequest& asked, Clock::time_point due, Cl
   const Result<HttpAnswer> answer = client.Send(request);
   if (answer.ok() && answer->status == 200) {
     result->latencies_ns.push_back(std::chrono::nanoseconds(Clock::now() - due).count());
-    return;
+    return static_cast<double>(result->latencies_ns.back()) / 1e6;
   }
   ++result->failed;
   if (result->first_failure.empty())
     result->first_failure = (answer.ok() ? StatusOf(*answer) : answer.status()).message();
+  return std::numeric_limits<double>::infinity();
+}
+
+// Or until it is lost, soon after that.
+void SleepUntil(Clock::time_point due, const Load& load) {
+  constexpr auto kLongest = std::chrono::milliseconds(20);
+  for (Clock::time_point now; !load.is_lost() && (now = Clock::now()) < due;)
+    std::this_thread::sleep_until(std::min(due, now + kLongest));
 }
 
 void Work(Load& load, const HttpClientOptions& server, ThreadResult* result) {
@@ -63,17 +77,30 @@ void Work(Load& load, const HttpClientOptions& server, ThreadResult* result) {
     Clock::time_point due = Clock::now();
     if (!is_closed) {
       due = load.start + std::chrono::nanoseconds(load.arrivals[i]);
-      std::this_thread::sleep_until(due);
+      SleepUntil(due, load);
+      if (load.is_lost()) return;
       if (Clock::now() >= load.last_start) {
         ++result->unsent;
         continue;
       }
     }
-    Ask(client, load.requests[i % load.requests.size()], due, load.end, result);
+    const LoadRequest& asked = load.requests[i % load.requests.size()];
+    if (Ask(client, asked, due, load.end, result) > load.late_ms)
+      load.num_late.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
 }  // namespace
+
+uint64_t LatencyBound::most_late(uint64_t requests) const {
+  const double within = std::ceil(static_cast<double>(requests) * percent / 100);
+  return requests - std::min(static_cast<uint64_t>(std::max(within, 1.0)), requests);
+}
+
+double LatencyBound::least_requests() const {
+  constexpr double kLate = 10;
+  return percent < 100 ? kLate / (1 - percent / 100) : 1;
+}
 
 double LoadResult::percentile_ms(double percent) const {
   const double all = static_cast<double>(latencies_ns.size() + failed + unsent);
@@ -117,7 +144,11 @@ Result<LoadResult> RunLoad(const HttpClientOptions& server,
   const auto seconds = [](double s) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
   };
-  Load load{requests, arrivals, {}, {}, {}, {}};
+  Load load{requests, arrivals, {}, {}, {}};
+  if (options.bound && options.rate != 0) {
+    load.late_ms = options.bound->ms;
+    load.most_late = options.bound->most_late(arrivals.size());
+  }
   load.start = Clock::now() + std::chrono::milliseconds(20);
   load.last_start =
       load.start + seconds(options.rate == 0 ? options.seconds : options.seconds * 1.5);
@@ -139,7 +170,7 @@ Result<LoadResult> RunLoad(const HttpClientOptions& server,
   LoadResult all;
   all.rate = options.rate;
   const double took = std::chrono::duration<double>(Clock::now() - load.start).count();
-  all.seconds = std::max(options.seconds, took);
+  all.seconds = load.is_lost() ? took : std::max(options.seconds, took);
   for (ThreadResult& result : results) {
     all.failed += result.failed;
     all.unsent += result.unsent;

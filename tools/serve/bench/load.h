@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,25 @@
 
 namespace relayvm::serve {
 
+// What latencies are to be: this percentile of all at most so many milliseconds.
+struct LatencyBound {
+  double percent = 99, ms = 0;
+
+  // Of so many requests, those that may take longer.
+  uint64_t most_late(uint64_t requests) const;
+  // So many that ten may take longer, lest a crowd of a few or a pause of the machine decides; one
+  // where none may. REQUIRES: 0 < percent <= 100.
+  double least_requests() const;
+};
+
 struct LoadOptions {
   double rate = 100;  // requests a second; 0: each connection asks when it has its answer
   double seconds = 5;
   uint32_t connections = 64;
   bool is_poisson = true;  // else at equal distances
   uint64_t seed = 1;
+  // At a rate: ends once too many are late for this to hold; what is due later is left out.
+  std::optional<LatencyBound> bound;
 };
 
 struct LoadRequest {

@@ -45,5 +45,25 @@ TEST_CASE("what failed or was not sent took longer than any answer") {
   CHECK(std::isinf(LoadResult().percentile_ms(50)));
 }
 
+TEST_CASE("of a bound's requests, those that may be late are those above its percentile") {
+  const LatencyBound p99{.percent = 99, .ms = 10};
+  for (const auto& [requests, late] : {std::pair{1, 0}, {71, 0}, {100, 1}, {150, 1}, {1000, 10}}) {
+    CAPTURE(requests);
+    CHECK(p99.most_late(static_cast<uint64_t>(requests)) == static_cast<uint64_t>(late));
+    // As many late ones leave the percentile within the bound, one more does not.
+    for (const int n : {late, late + 1}) {
+      LoadResult result;
+      result.latencies_ns.assign(static_cast<size_t>(requests - n), 9'000'000);
+      result.latencies_ns.resize(static_cast<size_t>(requests), 11'000'000);
+      CHECK((result.percentile_ms(99) <= p99.ms) == (n == late));
+    }
+  }
+  CHECK(p99.least_requests() == doctest::Approx(1000));
+  CHECK(p99.most_late(1000) == 10);
+  CHECK(LatencyBound{.percent = 50}.least_requests() == doctest::Approx(20));
+  CHECK(LatencyBound{.percent = 100}.least_requests() == 1);
+  CHECK(LatencyBound{.percent = 100}.most_late(500) == 0);
+}
+
 }  // namespace
 }  // namespace relayvm::serve
