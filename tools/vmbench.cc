@@ -3,7 +3,7 @@
 //
 //   vmbench --server URL NAME[/VERSION] --input ARG ... [--lengths FILE] [--rate R,R,...|max]
 //           [--fixed] [--duration SECONDS] [--connections N] [--bound p99=20ms|p99=3x]
-//           [--format binary|json] [--svg FILE] [--csv FILE] [--seed N]
+//           [--format binary|json] [--svg FILE] [--csv FILE] [--latencies FILE] [--seed N]
 //           [--server-token-file FILE] [--server-ca FILE]
 //
 // Prints a table; with --bound, the highest rate whose latencies stay below. Exit status: 0 done, 1
@@ -46,6 +46,7 @@ constexpr tools::OptionForm kForms[] = {
     {"--bound", kLoad, "p99=20ms|p99=3x"},
     {"--svg", kResults, "FILE"},
     {"--csv", kResults, "FILE"},
+    {"--latencies", kResults, "FILE"},
 };
 
 struct Bound : LatencyBound {
@@ -54,7 +55,7 @@ struct Bound : LatencyBound {
 
 struct Flags {
   ServerFlags server;
-  std::string model, lengths, rate = "100", bound_text, format = "binary", svg, csv;
+  std::string model, lengths, rate = "100", bound_text, format = "binary", svg, csv, latencies;
   std::vector<std::string> inputs;
   LoadOptions load;
   bool is_fixed = false;
@@ -91,6 +92,7 @@ void Flags::AddTo(CLI::App& app) {
       ->check(CLI::IsMember({"binary", "json"}));
   app.add_option("--svg", svg, "a picture of the latencies");
   app.add_option("--csv", csv, "the table for programs");
+  app.add_option("--latencies", latencies, "each request's, for programs");
   app.add_option("--seed", load.seed, "of arrivals and of random inputs (default: 1)");
   tools::ShowOptions(app, kForms);
   app.footer(
@@ -278,8 +280,9 @@ Exit Measure(const Flags& flags) {
     }
   }
   fmt::print("{}", LoadTable(results));
-  for (const auto& [path, text] : {std::pair(flags.csv, LoadCsv(results)),
-                                   std::pair(flags.svg, LoadSvg(flags.model, results))}) {
+  for (const auto& [path, text] :
+       {std::pair(flags.csv, LoadCsv(results)), std::pair(flags.latencies, LoadLatencies(results)),
+        std::pair(flags.svg, LoadSvg(flags.model, results))}) {
     if (Status s = Write(path, text); !s.ok()) return failed(s);
   }
   for (const LoadResult& result : results) {

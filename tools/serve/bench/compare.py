@@ -5,17 +5,19 @@
     compare.py BIN_FOLDER VENV/bin/python NAME=MODEL.onnx --input 'x=[1, 2]' [--lengths FILE] [--bound p99=3x] [--peer='--max-batch 8'] ...
 
 A ratio is vmserve's over the peer's: above 1 in requests a second, below 1 in time, vmserve is ahead. With --bound, each --peer (several: as
-many forms of the peer) is searched for the highest rate at which the bound holds, as vmserve is, one after the other; a bound of 3x is of the peer's latency of a
-request alone (the shortest of its forms), the same time for both.
+many forms of the peer) is searched for the highest rate at which the bound holds, as vmserve is, in turns of --duration; a bound of 3x is of
+the peer's latency of a request alone (the shortest of its forms), the same time for both.
 
 Where h2load (Debian's nghttp2-client) is, it asks vmserve by gRPC too, beside the peer's binary form: FastAPI has no gRPC. Inputs are JSON arrays.
 """
 import argparse
+import itertools
 import json
 import os
 import re
 import shutil
 import socket
+import statistics
 import struct
 import subprocess
 import sys
@@ -45,7 +47,9 @@ def bench(arguments, port, name, *more):
     command += [word for text in arguments.input for word in ("--input", text)]
     if arguments.lengths:
         command += ["--lengths", arguments.lengths]
-    done = subprocess.run([*command, "--duration", str(arguments.duration), *more], capture_output=True, text=True)
+    if "--duration" not in more:
+        command += ["--duration", str(arguments.duration)]
+    done = subprocess.run([*command, *more], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(done.stderr)
     return done.stdout
@@ -110,23 +114,67 @@ def compare_grpc(arguments, name, ports, theirs, folder):
         print(f"{'grpc, ' + what + ', a second':36}{max(mine):12.3f}{max(other):12.3f}{max(mine) / max(other):8.2f}")
 
 
+class Search:
+    """Of a server: the highest rate that holds, to 5 percent: doubled until one does not, then halved."""
+
+    def __init__(self, form, port, rate):
+        self.form, self.port, self.rate, self.good, self.bad, self.found = form, port, rate, 0, 0, 0
+        self.asked = self.late = self.seconds = 0
+
+    def add(self, times, seconds, bound_ms, share, least):
+        """Requests at the rate. Whether it is decided: as many are late as may be of so many, or so many have been asked."""
+        self.asked, self.seconds = self.asked + len(times), self.seconds + seconds
+        self.late += sum(time > bound_ms for time in times)
+        is_lost = self.late > share * max(self.asked, least)
+        if not is_lost and self.asked < least:
+            return False
+        print(f"  {self.form}: {self.late} of {self.asked} late at {self.rate:g} a second", flush=True)
+        if is_lost:
+            self.bad = self.rate
+        else:
+            self.good, self.found = self.rate, self.asked / self.seconds
+        self.rate = self.good * 2 if self.bad == 0 else (self.good + self.bad) / 2
+        self.asked = self.late = self.seconds = 0
+        return True
+
+    def is_done(self):
+        return self.bad > 0 and (self.bad <= self.good * 1.05 or self.bad < 0.5)
+
+
 def compare_at(arguments, name, ours, peers):
-    """The highest rates at which the bound holds, in turns."""
-    bound = arguments.bound
-    if bound.endswith("x"):
-        percentile, _, times = bound[:-1].partition("=")
-        alone = {port: row(bench(arguments, port, name, "--rate", "max", "--connections", "1"))[1] for _, port in [("", ours), *peers]}
-        print("a request alone, ms: " + ", ".join(f"{form or 'vmserve'}: {alone[port]:.1f}" for form, port in [("", ours), *peers]))
-        bound = f"{percentile}={float(times) * min(alone[port] for _, port in peers):.3f}ms"
-    found = {port: [] for port in (ours, *(port for _, port in peers))}
-    for _ in range(arguments.turns):
-        for port, rates in found.items():
-            text = bench(arguments, port, name, "--bound", bound, "--rate", arguments.rate)
-            rates.append(float(re.search(r": ([0-9.]+) a second", text)[1]))
-    mine = max(found[ours])
-    print(f"at {bound}, a second: vmserve {mine:.1f} of {found[ours]}")
+    """The highest rates at which the bound holds. A rate's requests are asked in slices in which the servers take turns: where the machine's
+    speed changes, it does for each; and until enough of them may be late that no crowd which came by chance decides."""
+    percentile, _, limit = arguments.bound.partition("=")
+    share = 1 - float(percentile.removeprefix("p")) / 100
+    servers = [("vmserve", ours), *((f"peer {form}", port) for form, port in peers)]
+    if limit.endswith("x"):
+        alone = {port: [] for _, port in servers}
+        for _ in range(3):
+            for port, times in alone.items():
+                times.append(row(bench(arguments, port, name, "--rate", "max", "--connections", "1", "--duration", "3"))[1])
+        alone = {port: statistics.median(times) for port, times in alone.items()}
+        print("a request alone, ms: " + ", ".join(f"{form}: {alone[port]:.1f}" for form, port in servers), flush=True)
+        bound_ms = float(limit[:-1]) * min(alone[port] for _, port in peers)
+    else:
+        bound_ms = float(limit.removesuffix("ms"))
+    searches = {port: Search(form, port, float(arguments.rate)) for form, port in servers}
+    with tempfile.NamedTemporaryFile() as file:
+        while any(not search.is_done() for search in searches.values()):
+            left = [search for search in searches.values() if not search.is_done()]
+            for seed in itertools.count(1):
+                for search in list(left):
+                    bench(arguments, search.port, name, "--rate", str(search.rate), "--seed", str(seed), "--latencies", file.name)
+                    with open(file.name) as lines:
+                        times = [float(line.split(",")[1]) for line in list(lines)[1:]]
+                    if search.add(times, arguments.duration, bound_ms, share, arguments.late / share):
+                        left.remove(search)
+                if not left:
+                    break
+    mine = searches[ours].found
+    print(f"at {percentile} of {bound_ms:.1f} ms, a second: vmserve {mine:.1f}")
     for form, port in peers:
-        print(f"  peer {form}: {max(found[port]):.1f} of {found[port]}, ratio {mine / max(*found[port], 1e-9):.2f}")
+        theirs = searches[port].found
+        print(f"  peer {form}: {theirs:.1f}, ratio {mine / max(theirs, 1e-9):.2f}")
 
 
 def main():
@@ -139,6 +187,7 @@ def main():
     parser.add_argument("--duration", type=float, default=3)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--bound")
+    parser.add_argument("--late", type=int, default=10, help="of --bound: each rate is asked for until so many may be late (10: 1000 for p99)")
     parser.add_argument("--peer", action="append", help="more of its options, in one word")
     parser.add_argument("--relayc", action="append", default=[], help="more of its options")
     parser.add_argument("--rate", default="20", help="where the search begins")

@@ -130,6 +130,16 @@ std::string LoadCsv(const std::vector<LoadResult>& results) {
   return out;
 }
 
+std::string LoadLatencies(const std::vector<LoadResult>& results) {
+  std::string out = "rate,ms\n";
+  for (const LoadResult& r : results) {
+    for (const int64_t ns : r.latencies_ns)
+      out += fmt::format("{},{:.6f}\n", Rate(r), static_cast<double>(ns) / 1e6);
+    for (uint64_t i = 0; i < r.failed + r.unsent; ++i) out += Rate(r) + ",inf\n";
+  }
+  return out;
+}
+
 std::string LoadSvg(const std::string& title, const std::vector<LoadResult>& results) {
   std::vector<Series> by_percent, by_rate;
   double top_rate = 0;

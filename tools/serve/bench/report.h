@@ -13,6 +13,9 @@ namespace relayvm::serve {
 // failures.
 std::string LoadTable(const std::vector<LoadResult>& results);
 std::string LoadCsv(const std::vector<LoadResult>& results);
+// A line for each request, in milliseconds, the shortest of a rate first: inf for one that failed
+// or was not sent.
+std::string LoadLatencies(const std::vector<LoadResult>& results);
 
 // Latencies (a logarithmic axis) by percentile, a line for each rate; and percentiles by the rate,
 // where there are several. SVG without scripts and outside resources.

@@ -21,6 +21,13 @@ TEST_CASE("a line for each rate") {
   CHECK(LoadTable(Results()).find("       100      100.0    10.000") != std::string::npos);
 }
 
+TEST_CASE("a line for each request") {
+  const LoadResult two{
+      .rate = 8, .seconds = 1, .failed = 1, .unsent = 1, .latencies_ns = {1'500'000, 20'000'001}};
+  CHECK(LoadLatencies({two, {.latencies_ns = {7}}}) ==
+        "rate,ms\n8,1.500000\n8,20.000001\n8,inf\n8,inf\nmax,0.000007\n");
+}
+
 TEST_CASE("a picture without what has no place in it") {
   for (size_t count = 0; count <= 2; ++count) {
     auto results = Results();

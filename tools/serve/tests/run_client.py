@@ -270,18 +270,20 @@ def check_tls_clients(server, pem, token):
 
 def check_bench(binary, url, folder):
     bench = [os.path.join(binary, "vmbench"), "--server", url]
-    svg, csv, lengths = (os.path.join(folder, name) for name in ("load.svg", "load.csv", "lengths"))
+    svg, csv, latencies, lengths = (os.path.join(folder, name) for name in ("load.svg", "load.csv", "latencies", "lengths"))
     with open(lengths, "w") as file:
         file.write("3\n1\n17\n")
     for form in ("binary", "json"):
         done = subprocess.run([*bench, "newton", "--input", "numbers={n}xf32=2", "--lengths", lengths, "--rate", "100,200,max", "--duration", "0.5",
-                               "--connections", "4", "--svg", svg, "--csv", csv, "--format", form], capture_output=True, text=True, timeout=60)
+                               "--connections", "4", "--svg", svg, "--csv", csv, "--latencies", latencies, "--format", form], capture_output=True, text=True, timeout=60)
         check(done.returncode == 0, done)
         rows = [line.split(",") for line in open(csv).read().splitlines()]
         check([row[0] for row in rows] == ["rate", "100", "200", "max"], rows)
         for row in rows[1:]:
             check(row[-2] == "0" and 0 < float(row[2]) <= float(row[4]) <= float(row[6]), row)  # a machine that stands still leaves some unsent
         check(0 < float(rows[1][1]) < 150, rows)
+        times = [line.split(",")[1] for line in open(latencies).read().splitlines() if line.startswith("200,")]
+        check(len(times) > 20 and float(times[-1]) == float(rows[2][6]), (rows, times))
         text = open(svg).read()
         check(text.startswith("<svg") and text.rstrip().endswith("</svg>") and "NaN" not in text and "nan" not in text and "inf" not in text, text)
     import xml.dom.minidom
