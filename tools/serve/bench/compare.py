@@ -142,26 +142,28 @@ class Search:
 
 
 def compare_at(arguments, name, ours, peers):
-    """The highest rates at which the bound holds. A rate's requests are asked in slices in which the servers take turns: where the machine's
-    speed changes, it does for each; and until enough of them may be late that no crowd which came by chance decides."""
+    """The highest rates at which the bound holds. A rate's requests are asked in slices in which the servers take turns, each after a few alone
+    that a bound of 3x is of: where the machine's speed changes, it does for all. And until so many may be late that no crowd which came by chance
+    decides."""
     percentile, _, limit = arguments.bound.partition("=")
     share = 1 - float(percentile.removeprefix("p")) / 100
     servers = [("vmserve", ours), *((f"peer {form}", port) for form, port in peers)]
-    if limit.endswith("x"):
-        alone = {port: [] for _, port in servers}
-        for _ in range(3):
-            for port, times in alone.items():
-                times.append(row(bench(arguments, port, name, "--rate", "max", "--connections", "1", "--duration", "3"))[1])
-        alone = {port: statistics.median(times) for port, times in alone.items()}
-        print("a request alone, ms: " + ", ".join(f"{form}: {alone[port]:.1f}" for form, port in servers), flush=True)
-        bound_ms = float(limit[:-1]) * min(alone[port] for _, port in peers)
-    else:
-        bound_ms = float(limit.removesuffix("ms"))
+    alone = {port: [] for _, port in servers}
+
+    def bound_now():
+        """Of a request alone as long as that takes now."""
+        if not limit.endswith("x"):
+            return float(limit.removesuffix("ms"))
+        for port, times in alone.items():
+            times.append(row(bench(arguments, port, name, "--rate", "max", "--connections", "1", "--duration", "1.5"))[1])
+        return float(limit[:-1]) * min(alone[port][-1] for _, port in peers)
+
     searches = {port: Search(form, port, float(arguments.rate)) for form, port in servers}
     with tempfile.NamedTemporaryFile() as file:
         while any(not search.is_done() for search in searches.values()):
             left = [search for search in searches.values() if not search.is_done()]
             for seed in itertools.count(1):
+                bound_ms = bound_now()
                 for search in list(left):
                     bench(arguments, search.port, name, "--rate", str(search.rate), "--seed", str(seed), "--latencies", file.name)
                     with open(file.name) as lines:
@@ -171,7 +173,9 @@ def compare_at(arguments, name, ours, peers):
                 if not left:
                     break
     mine = searches[ours].found
-    print(f"at {percentile} of {bound_ms:.1f} ms, a second: vmserve {mine:.1f}")
+    if limit.endswith("x"):
+        print("a request alone, ms: " + ", ".join(f"{form}: {statistics.median(alone[port]):.1f}" for form, port in servers))
+    print(f"at {arguments.bound}, a second: vmserve {mine:.1f}")
     for form, port in peers:
         theirs = searches[port].found
         print(f"  peer {form}: {theirs:.1f}, ratio {mine / max(theirs, 1e-9):.2f}")
