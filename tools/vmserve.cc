@@ -38,6 +38,7 @@
 #include "tools/serve/grpc/grpc_server.h"
 #include "tools/serve/model_memory.h"
 #include "tools/serve/model_profile.h"
+#include "tools/serve/protocol/token.h"
 #include "tools/serve/repository.h"
 #include "tools/serve/routes.h"
 #include "tools/serve/telemetry.h"

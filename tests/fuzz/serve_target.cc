@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "tools/serve/http_body.h"
-#include "tools/serve/json_reader.h"
-#include "tools/serve/protocol.h"
+#include "tools/serve/protocol/json_reader.h"
+#include "tools/serve/protocol/protocol.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm::fuzz {

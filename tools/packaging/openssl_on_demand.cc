@@ -1,5 +1,5 @@
-// What tools/serve/tls.cc calls of OpenSSL for a client, without OpenSSL: it is taken from the
-// system when TLS is first asked for. For the wheels' vmrun, so that two megabytes for https URLs
+// What tools/serve/protocol/tls.cc calls of OpenSSL for a client, without OpenSSL: it is taken from
+// the system when TLS is first asked for. For the wheels' vmrun, so that two megabytes for https URLs
 // alone are not in the wheel, and security fixes are the system's. Without an OpenSSL each call
 // fails, and the error that it leaves says what is missing.
 // Tested by tools/python/tests/check_wheels.sh.

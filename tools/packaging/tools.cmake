@@ -22,7 +22,7 @@ relayvm_program(runtime-tools vmrun vmdump vmasm relayvm)
 target_sources(runtime-tools PRIVATE openssl_on_demand.cc)
 target_include_directories(runtime-tools PRIVATE ${CMAKE_SOURCE_DIR})
 target_include_directories(runtime-tools SYSTEM PRIVATE ${CMAKE_BINARY_DIR})
-set(archives relayvm_values relayvm_serve_client relayvm_serve relayvm_cli relayvm_graph_format relayvm_io relayvm_te relayvm_vm_parts
+set(archives relayvm_values relayvm_serve_client relayvm_serve_protocol relayvm_cli relayvm_graph_format relayvm_io relayvm_te relayvm_vm_parts
     relayvm_builtins relayvm_bytecode_parts relayvm_base)
 set(files "")
 foreach(archive ${archives})

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "bytecode/base/printable.h"
-#include "tools/serve/json_writer.h"
+#include "tools/serve/protocol/json_writer.h"
 
 namespace relayvm::serve {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/printable.h"
-#include "tools/serve/json_reader.h"
-#include "tools/serve/json_writer.h"
-#include "tools/serve/protocol.h"
+#include "tools/serve/protocol/json_reader.h"
+#include "tools/serve/protocol/json_writer.h"
+#include "tools/serve/protocol/protocol.h"
 #include "tools/serve/request_options.h"
 #include "tools/serve/routes.h"
 

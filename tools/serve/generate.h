@@ -22,7 +22,7 @@
 #include "bytecode/base/status.h"
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/http_server.h"
-#include "tools/serve/protocol.h"
+#include "tools/serve/protocol/protocol.h"
 
 namespace relayvm::serve {
 

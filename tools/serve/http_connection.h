@@ -28,7 +28,7 @@
 #include "tools/serve/http_body.h"
 #include "tools/serve/http_server.h"
 #include "tools/serve/http_socket.h"
-#include "tools/serve/json_writer.h"
+#include "tools/serve/protocol/json_writer.h"
 #include "tools/serve/slot_pool.h"
 
 namespace relayvm::serve {

@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "bytecode/base/status.h"
-#include "tools/serve/http_message.h"
+#include "tools/serve/protocol/http_message.h"
+#include "tools/serve/protocol/tls.h"
 #include "tools/serve/telemetry.h"
-#include "tools/serve/tls.h"
 
 namespace relayvm::serve {
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/serve/tls.h"
+#include "tools/serve/protocol/tls.h"
 
 namespace relayvm::serve {
 

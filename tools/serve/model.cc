@@ -8,7 +8,7 @@
 
 #include "bytecode/base/printable.h"
 #include "tools/serve/batch_rows.h"
-#include "tools/serve/json_writer.h"
+#include "tools/serve/protocol/json_writer.h"
 
 namespace relayvm::serve {
 namespace {

@@ -17,21 +17,14 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
-#include "tools/serve/inference.h"
 #include "tools/serve/memory_formula.h"
 #include "tools/serve/metrics.h"
 #include "tools/serve/model_config.h"
+#include "tools/serve/protocol/inference.h"
 #include "vm/api/relayvm.h"
 #include "vm/schedule/scheduler.h"
 
 namespace relayvm::serve {
-
-struct TensorSpec {
-  std::string name;
-  std::optional<DType> dtype;  // none: known when it runs
-  std::vector<int64_t> dims;   // -1: any
-  bool is_optional = false;
-};
 
 // What a model counts, for all its versions.
 struct ModelMetrics {

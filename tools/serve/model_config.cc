@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "bytecode/base/printable.h"
-#include "tools/serve/json_reader.h"
+#include "tools/serve/protocol/json_reader.h"
 
 namespace relayvm::serve {
 namespace {

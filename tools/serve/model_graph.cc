@@ -13,7 +13,7 @@
 #include "bytecode/memory_report.h"
 #include "bytecode/opcode.h"
 #include "bytecode/program.h"
-#include "tools/serve/json_writer.h"
+#include "tools/serve/protocol/json_writer.h"
 
 namespace relayvm::serve {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/serve/json_writer.h"
 #include "tools/serve/metrics.h"
+#include "tools/serve/protocol/json_writer.h"
 #include "vm/run/executable.h"
 
 namespace relayvm::serve {

@@ -12,10 +12,10 @@
 #include <string>
 #include <string_view>
 
-#include "tools/serve/http_message.h"
 #include "tools/serve/http_server.h"
 #include "tools/serve/model.h"
 #include "tools/serve/model_profile.h"
+#include "tools/serve/protocol/http_message.h"
 
 namespace relayvm::serve {
 

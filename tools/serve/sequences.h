@@ -20,8 +20,8 @@
 #include <unordered_map>
 
 #include "bytecode/base/status.h"
-#include "tools/serve/inference.h"
 #include "tools/serve/model.h"
+#include "tools/serve/protocol/inference.h"
 #include "tools/serve/ticker.h"
 
 namespace relayvm::serve {

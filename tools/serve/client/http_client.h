@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
-#include "tools/serve/tls.h"
+#include "tools/serve/protocol/tls.h"
 
 namespace relayvm::serve {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tools/cli/option_forms.h"
-#include "tools/serve/access.h"
 #include "tools/serve/client/remote_model.h"
+#include "tools/serve/protocol/token.h"
 
 namespace relayvm::serve {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bytecode/base/printable.h"
-#include "tools/serve/json_reader.h"
+#include "tools/serve/protocol/json_reader.h"
 
 namespace relayvm::serve {
 namespace {

@@ -11,9 +11,8 @@
 
 #include "bytecode/base/status.h"
 #include "tools/serve/client/http_client.h"
-#include "tools/serve/inference.h"
-#include "tools/serve/model.h"
-#include "tools/serve/protocol.h"
+#include "tools/serve/protocol/inference.h"
+#include "tools/serve/protocol/protocol.h"
 
 namespace relayvm::serve {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
-#include "tools/serve/access.h"
 #include "tools/serve/grpc/compression.h"
+#include "tools/serve/protocol/token.h"
 #include "tools/serve/routes.h"
 
 namespace relayvm::serve {

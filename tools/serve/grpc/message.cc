@@ -12,7 +12,7 @@
 
 #include "bytecode/base/printable.h"
 #include "tools/serve/grpc/typed_contents.h"
-#include "tools/serve/tensor_bytes.h"
+#include "tools/serve/protocol/tensor_bytes.h"
 
 namespace relayvm::serve {
 namespace {

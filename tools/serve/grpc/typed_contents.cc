@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "bytecode/base/printable.h"
-#include "tools/serve/tensor_bytes.h"
+#include "tools/serve/protocol/tensor_bytes.h"
 
 namespace relayvm::serve {
 namespace {

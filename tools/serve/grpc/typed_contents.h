@@ -9,7 +9,7 @@
 
 #include "bytecode/base/status.h"
 #include "tools/serve/grpc/inference.pb.h"
-#include "tools/serve/inference.h"
+#include "tools/serve/protocol/inference.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm::serve {

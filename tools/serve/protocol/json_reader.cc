@@ -1,4 +1,4 @@
-#include "tools/serve/json_reader.h"
+#include "tools/serve/protocol/json_reader.h"
 
 #include <fmt/format.h>
 

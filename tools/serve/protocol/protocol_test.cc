@@ -1,4 +1,4 @@
-#include "tools/serve/protocol.h"
+#include "tools/serve/protocol/protocol.h"
 
 #include <doctest/doctest.h>
 

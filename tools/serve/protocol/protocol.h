@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
-#include "tools/serve/http_message.h"
-#include "tools/serve/inference.h"
+#include "tools/serve/protocol/http_message.h"
+#include "tools/serve/protocol/inference.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm::serve {

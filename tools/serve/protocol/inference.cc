@@ -1,4 +1,4 @@
-#include "tools/serve/inference.h"
+#include "tools/serve/protocol/inference.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tools/serve/http_message.h"
+#include "tools/serve/protocol/http_message.h"
 
 namespace relayvm::serve {
 

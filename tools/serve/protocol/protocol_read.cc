@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "bytecode/base/printable.h"
-#include "tools/serve/json_reader.h"
-#include "tools/serve/protocol.h"
-#include "tools/serve/tensor_bytes.h"
+#include "tools/serve/protocol/json_reader.h"
+#include "tools/serve/protocol/protocol.h"
+#include "tools/serve/protocol/tensor_bytes.h"
 
 namespace relayvm::serve {
 namespace {

@@ -1,6 +1,6 @@
 // Tensors as both protocols send them: little-endian and row-major; strings each with its length
 // before it (4 bytes). Pure functions; thread-safe. Tested by protocol_test.cc and
-// grpc/message_test.cc.
+// tools/serve/grpc/message_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "bytecode/base/status.h"
-#include "tools/serve/inference.h"
+#include "tools/serve/protocol/inference.h"
 
 namespace relayvm::serve {
 

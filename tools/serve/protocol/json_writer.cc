@@ -1,4 +1,4 @@
-#include "tools/serve/json_writer.h"
+#include "tools/serve/protocol/json_writer.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tools/serve/tls.h"
+#include "tools/serve/protocol/tls.h"
 
 #include <arpa/inet.h>
 #include <openssl/bio.h>

@@ -1,4 +1,4 @@
-#include "tools/serve/tensor_bytes.h"
+#include "tools/serve/protocol/tensor_bytes.h"
 
 #include <fmt/format.h>
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "tools/serve/json_writer.h"
-#include "tools/serve/protocol.h"
-#include "tools/serve/tensor_bytes.h"
+#include "tools/serve/protocol/json_writer.h"
+#include "tools/serve/protocol/protocol.h"
+#include "tools/serve/protocol/tensor_bytes.h"
 
 namespace relayvm::serve {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/serve/json_reader.h"
-#include "tools/serve/json_writer.h"
+#include "tools/serve/protocol/json_reader.h"
+#include "tools/serve/protocol/json_writer.h"
 
 namespace relayvm::serve {
 namespace {

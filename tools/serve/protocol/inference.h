@@ -25,6 +25,14 @@ struct InferTensor {
   Value value;  // a tensor on the host
 };
 
+// What a model says of an input or output.
+struct TensorSpec {
+  std::string name;
+  std::optional<DType> dtype;  // none: known when it runs
+  std::vector<int64_t> dims;   // -1: any
+  bool is_optional = false;
+};
+
 struct RequestedOutput {
   std::string name;
   // In binary, or as JSON; not said: as InferRequest::binary_output says. For REST alone.
