@@ -34,7 +34,7 @@
 #include "tools/lib/tune_flags.h"
 #include "vm/graph/format/graph_files.h"
 
-#ifndef RELAYVM_NATIVE_MAIN  // a build with sanitizers
+#ifndef RELAYVM_NATIVE_MAIN  // a build with sanitizers, or a quick one
 #define RELAYVM_NATIVE_MAIN "native_main.o"
 #endif
 

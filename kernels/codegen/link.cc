@@ -187,7 +187,7 @@ Result<std::vector<uint8_t>> LinkProgram(const std::vector<std::vector<char>>& o
   if (!std::filesystem::is_regular_file(main_file, error)) {
     return {StatusCode::kNotFound,
             fmt::format("{}: not found; it is the main part of programs, which is installed with "
-                        "relayc",
+                        "relayc, but is no part of a quick build",
                         main_file)};
   }
   // The dynamic linker's path is the processor's ABI; programs of other ones are not made.

@@ -1,13 +1,14 @@
 #!/bin/sh
 # From a fresh Debian 12 to a result: installs what is missing, builds, compiles a shipped example with recursion and dynamic shapes,
-# and runs it on a shipped .npy. Run from anywhere, as root. What it builds reads Relay text and ONNX models; the other formats are two
-# fifths of the time, and are built with the rest by test.sh, or by `cmake --preset release && cmake --build build/release`.
+# and runs it on a shipped .npy. Run from anywhere, as root. What it builds is for a first look, in build/quick: relayc and vmrun, for
+# Relay text and ONNX models, less optimised (kernels are the same). test.sh builds all of it, as it is meant to be, in build/release.
 set -eu
 cd "$(dirname "$0")/../.."
-sh tools/scripts/install_dependencies.sh
-cmake --preset release -DRELAYVM_FORMATS=none
-cmake --build build/release --target relayc vmrun
-bin=build/release/bin
+sh tools/scripts/install_dependencies.sh --quick
+cmake --preset quick
+# As many at a time as there are processors: each takes a gigabyte of memory.
+cmake --build --preset quick --parallel "$(nproc)"
+bin=build/quick/bin
 example=tools/examples
 "$bin/relayc" "$example/lstm.relay" --params "$example/lstm.npz" -o build/lstm.vmx
 for sentence in "$example/lstm_sentence1.npy" "$example/lstm_sentence2.npy"; do
