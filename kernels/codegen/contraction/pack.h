@@ -140,6 +140,19 @@ void EmitPackPixelPanels(ContractionContext& c, const TapBounds& bounds, llvm::V
 void EmitPackPlainPixels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
                          llvm::Value* count, llvm::Value* channel, llvm::Value* end,
                          llvm::Value* destination);
+// Some channels of `count` panels from `column` on, `stride` elements from one to the next.
+struct PixelPanels {
+  llvm::Value *first_channel, *channels, *column, *count, *destination, *stride;
+};
+// Those of pixels in windows, where they stand. `is_scattered` (i1): each lane of a vector has an
+// address of its own.
+void EmitPackPixels(ContractionContext& c, const TapBounds& bounds, const PixelPanels& panels,
+                    llvm::Value* is_scattered);
+llvm::Value* ArePixelsScattered(ContractionContext& c, const TapBounds& bounds);
+// The same by a helper of the module, which convolutions of equal windows share whatever their
+// sizes. REQUIRES: pixels are plain, and not bytes.
+void EmitPackWindows(ContractionContext& c, const TapBounds& bounds, const PixelPanels& panels,
+                     llvm::Value* is_scattered);
 // How far apart those panels are.
 int64_t PixelPanelElements(const ContractionDetail& d);
 // Pixels row..row+count-1: a of kPixelRows.

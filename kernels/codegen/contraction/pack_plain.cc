@@ -1,14 +1,22 @@
-// Packing pixels that a convolution of 1 x 1 takes as they are: as helpers of the module, which
-// its kernels share whatever their sizes.
+// Packing pixels of memory, as a convolution of 1 x 1 takes them or in windows: as helpers of the
+// module, which its kernels share whatever their sizes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "kernels/codegen/contraction/pack.h"
+#include "kernels/codegen/contraction/taps.h"
 
 namespace relayvm::codegen {
 
 using llvm::Value;
 
 namespace {
+
+// --- Pixels as they are ---
 
 // The helper's parameters, and what it makes of them.
 class PlainPacker {
@@ -142,6 +150,63 @@ class PlainPacker {
   const bool has_masks_;
 };
 
+// --- Windows ---
+
+// The parameters of the helper; then the sizes of WindowSizes, then, where taps are left out, the
+// first of each axis, how many are left of it, and how many of all.
+enum WindowParameter : unsigned {
+  kDestination,
+  kData,  // of the first channel, in the first image
+  kColumn,
+  kCount,  // panels
+  kPanelStride,
+  kChannels,  // to pack
+  kIsScattered,
+  kSizes
+};
+
+// The extents that a packer reads.
+std::vector<Dim*> WindowSizes(ContractionDetail& d) {
+  std::vector<Dim*> sizes = {&d.columns, &d.pixels.channels};
+  for (Dim& extent : d.pixels.input) sizes.push_back(&extent);
+  for (Dim& extent : d.pixels.output) sizes.push_back(&extent);
+  return sizes;
+}
+
+std::string NameOfPacker(const ContractionDetail& d, std::optional<int64_t> is_scattered) {
+  const PixelOperand& p = d.pixels;
+  const std::string form = !is_scattered ? "" : *is_scattered != 0 ? "_scattered" : "_runs";
+  return fmt::format("pack_windows_{}_{}x{}_k{}_s{}_p{}_d{}{}{}", DTypeName(d.dtype), d.vectors,
+                     d.lanes, fmt::join(p.kernel, "_"), fmt::join(p.stride, "_"),
+                     fmt::join(p.padding, "_"), fmt::join(p.dilation, "_"),
+                     d.cuts_taps ? "_cut" : "", form);
+}
+
+// `d`: with symbols for its sizes, in their order.
+void DefinePackWindows(Builder& b, llvm::Function* function, const ContractionDetail& d,
+                       size_t num_sizes, std::optional<int64_t> is_scattered) {
+  const auto arg = [&](size_t i) -> Value* { return function->getArg(static_cast<unsigned>(i)); };
+  function->addParamAttr(kDestination, llvm::Attribute::NoAlias);
+  Emitter emitter(b);
+  for (size_t i = 0; i < num_sizes; ++i)
+    emitter.BindSymbol(static_cast<uint32_t>(i), arg(kSizes + i));
+  emitter.BindBuffer(d.pixels.data.get(), arg(kData), /*constant=*/false);
+  ContractionContext c(d, emitter, b, nullptr);
+  TapBounds bounds{b.getFalse(), {}, {}, I64(b, d.pixels.taps())};
+  size_t next = kSizes + num_sizes;
+  for (size_t s = 0; s < d.pixels.spatial(); ++s) {
+    bounds.first.push_back(d.cuts_taps ? arg(next++) : I64(b, 0));
+    bounds.count.push_back(d.cuts_taps ? arg(next++) : I64(b, d.pixels.kernel[s]));
+  }
+  if (d.cuts_taps) bounds.taps = arg(next);
+  Value* scattered = is_scattered ? static_cast<Value*>(b.getInt1(*is_scattered != 0))
+                                  : b.CreateICmpNE(arg(kIsScattered), I64(b, 0));
+  EmitPackPixels(
+      c, bounds,
+      {I64(b, 0), arg(kChannels), arg(kColumn), arg(kCount), arg(kDestination), arg(kPanelStride)},
+      scattered);
+}
+
 }  // namespace
 
 void EmitPackPlainPixels(ContractionContext& c, Value* group, Value* column, Value* count,
@@ -171,6 +236,43 @@ void EmitPackPlainPixels(ContractionContext& c, Value* group, Value* column, Val
   args[PlainPacker::kColumn] = column;
   args[PlainPacker::kCount] = count;
   args[PlainPacker::kPanelStride] = I64(b, PixelPanelElements(d));
+  b.CreateCall(helper, args);
+}
+
+void EmitPackWindows(ContractionContext& c, const TapBounds& bounds, const PixelPanels& panels,
+                     Value* is_scattered) {
+  Builder& b = c.b;
+  ContractionDetail d = c.d;
+  d.pixels.data = te::Placeholder("data", {1}, d.dtype, 0);
+  d.images = d.batch = d.rows = d.depth = 1;
+  Value* plane = I64(b, 1);
+  for (const Dim& extent : d.pixels.input) plane = Mul(b, plane, c.emitter.EmitDim(extent));
+  std::vector<Value*> args(kSizes);
+  args[kDestination] = panels.destination;
+  args[kData] = At(b, c.element, PixelLoader(c, 1).base(), Mul(b, panels.first_channel, plane));
+  args[kColumn] = panels.column;
+  args[kCount] = panels.count;
+  args[kPanelStride] = panels.stride;
+  args[kChannels] = panels.channels;
+  args[kIsScattered] = b.CreateZExt(is_scattered, b.getInt64Ty());
+  uint32_t symbol = 0;
+  const std::vector<Dim*> sizes = WindowSizes(d);
+  for (Dim* size : sizes) {
+    args.push_back(c.emitter.EmitDim(*size));
+    *size = Dim::Symbol(symbol++, "");
+  }
+  for (size_t s = 0; d.cuts_taps && s < d.pixels.spatial(); ++s) {
+    args.push_back(bounds.first[s]);
+    args.push_back(bounds.count[s]);
+  }
+  if (d.cuts_taps) args.push_back(bounds.taps);
+  std::vector<llvm::Type*> types;
+  for (const Value* argument : args) types.push_back(argument->getType());
+  const std::optional<int64_t> known = ConstantOf(args[kIsScattered]);
+  llvm::Function* helper = GetOrDefineHelper(
+      b, NameOfPacker(d, known), types, [&](Builder& builder, llvm::Function* function) {
+        DefinePackWindows(builder, function, d, sizes.size(), known);
+      });
   b.CreateCall(helper, args);
 }
 

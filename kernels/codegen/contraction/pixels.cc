@@ -97,11 +97,10 @@ constexpr int64_t kRunsOfGather = 4;
 // A coordinate that no tap brings inside.
 constexpr int64_t kOutside = int64_t{1} << 30;
 
-// Packs a panel of pixels, some channels of it.
+// Packs panels of pixels, some channels of them.
 class PanelPacker {
  public:
-  PanelPacker(ContractionContext& c, const TapBounds& bounds, Value* group, Value* channel,
-              Value* end, Value* destination)
+  PanelPacker(ContractionContext& c, const TapBounds& bounds, Value* first_channel, Value* channels)
       : c_(c),
         b_(c.b),
         d_(c.d),
@@ -109,10 +108,8 @@ class PanelPacker {
         bounds_(bounds),
         w_(c.d.pixels.spatial() - 1),
         loader_(c, c.d.pixels.stride.back()),
-        first_channel_(Mul(c.b, group, c.d.pixels.group_channels)),
-        channel_(channel),
-        end_(end),
-        destination_(destination),
+        first_channel_(first_channel),
+        channels_(channels),
         width_(c.emitter.EmitDim(c.d.pixels.input.back())),
         out_width_(c.emitter.EmitDim(c.d.pixels.output.back())) {
     std::vector<llvm::Constant*> indices, steps;
@@ -122,18 +119,24 @@ class PanelPacker {
     }
     lane_ = llvm::ConstantVector::get(indices);
     lane_step_ = llvm::ConstantVector::get(steps);
+    for (size_t i = 0; i < extents().size(); ++i) position_.push_back(Alloca(b_.getInt64Ty()));
   }
 
-  void Pack(Value* column) {
-    For(b_, I64(b_, 0), I64(b_, d_.vectors), 1, "pack.vector", [&](Value* v) {
-      vector_at_ = Mul(b_, v, int64_t{d_.lanes});
-      Value* start = Add(b_, column, vector_at_);
-      Value* limit = Min(b_, Sub(b_, c_.columns, start), I64(b_, d_.lanes));
-      auto by_runs = [&] {
-        ForNext(b_, I64(b_, 0), limit, "run",
-                [&](Value* run) { return PackRun(start, run, limit); });
-      };
-      If(b_, ArePixelsScattered(), [&] { PackScattered(start, limit); }, by_runs);
+  // `count` panels from `column` on, which are `stride` elements apart.
+  void Pack(Value* column, Value* count, Value* destination, Value* stride, Value* is_scattered) {
+    SetPosition(EmitUnflatten(c_, column, extents()));
+    For(b_, I64(b_, 0), count, 1, "pack", [&](Value* q) {
+      destination_ = At(b_, c_.element, destination, Mul(b_, q, stride));
+      Value* first = Add(b_, column, Mul(b_, q, d_.panel));
+      For(b_, I64(b_, 0), I64(b_, d_.vectors), 1, "pack.vector", [&](Value* v) {
+        vector_at_ = Mul(b_, v, int64_t{d_.lanes});
+        Value* left = Sub(b_, c_.columns, Add(b_, first, vector_at_));
+        Value* limit = Min(b_, left, I64(b_, d_.lanes));
+        auto by_runs = [&] {
+          ForNext(b_, I64(b_, 0), limit, "run", [&](Value* run) { return PackRun(run, limit); });
+        };
+        If(b_, is_scattered, [&] { PackScattered(limit); }, by_runs);
+      });
     });
   }
 
@@ -142,65 +145,63 @@ class PanelPacker {
     return b_.CreateVectorSplat(d_.lanes, b_.CreateTrunc(v, b_.getInt32Ty()));
   }
 
+  Value* Alloca(llvm::Type* type) {
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
+  }
+
+  // --- Where the next pixel of the output is: (image, place along each axis), which is divided out
+  // once and counted on from there ---
+
+  std::vector<Dim> extents() const {
+    std::vector<Dim> extents = {d_.images};
+    extents.insert(extents.end(), p_.output.begin(), p_.output.end());
+    return extents;
+  }
+  std::vector<Value*> Position() {
+    std::vector<Value*> position;
+    for (Value* at : position_) position.push_back(b_.CreateLoad(b_.getInt64Ty(), at));
+    return position;
+  }
+  void SetPosition(const std::vector<Value*>& position) {
+    for (size_t i = 0; i < position.size(); ++i) b_.CreateStore(position[i], position_[i]);
+  }
+  // `count` pixels later, which are no more than are left of a line.
+  std::vector<Value*> After(std::vector<Value*> position, Value* count) {
+    const std::vector<Dim> sizes = extents();
+    for (size_t s = position.size(); s-- > 0;) {
+      position[s] = Add(b_, position[s], count);
+      if (s == 0) break;
+      Value* carry = b_.CreateICmpEQ(position[s], c_.emitter.EmitDim(sizes[s]));
+      position[s] = b_.CreateSelect(carry, I64(b_, 0), position[s]);
+      count = b_.CreateZExt(carry, b_.getInt64Ty());
+    }
+    return position;
+  }
+
   // --- Lines that are short against a vector: each lane has an address of its own ---
 
-  // i1
-  Value* ArePixelsScattered() {
-    if (!p_.plain || p_.bytes || d_.target.vector_bytes == 16 || d_.lanes < 8) {
-      return b_.getFalse();
-    }
-    // Distances between lanes are int32.
-    Value* elements = ImageElements();
-    const int64_t runs = p_.stride[w_] > 2 ? 1 : kRunsOfGather;  // strided runs are gathered too
-    Value* is_short = b_.CreateICmpSLT(out_width_, I64(b_, d_.lanes / runs));
-    Value* is_scattered =
-        b_.CreateAnd(is_short, b_.CreateICmpSLT(elements, I64(b_, (1 << 30) / d_.lanes)));
-    return b_.CreateOr(is_scattered, bounds_.is_cut);
-  }
-
-  Value* ImageElements() {
-    Value* elements = c_.emitter.EmitDim(p_.channels);
-    for (const Dim& extent : p_.input) elements = Mul(b_, elements, c_.emitter.EmitDim(extent));
-    return elements;
-  }
-
-  void PackScattered(Value* start, Value* limit) {
+  void PackScattered(Value* limit) {
     const size_t axes = p_.spatial();
     llvm::Type* i32 = b_.getInt32Ty();
     llvm::FixedVectorType* vector = VectorOf(i32, d_.lanes);
-    std::vector<Dim> extents = {d_.images};
-    extents.insert(extents.end(), p_.output.begin(), p_.output.end());
     // For each lane, the distance of its window from image `first_image`, and the window's
     // coordinates, which follow each other in row-major order.
-    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
-    Value* lanes = llvm::IRBuilder<>(&entry, entry.begin())
-                       .CreateAlloca(llvm::ArrayType::get(vector, static_cast<uint64_t>(axes) + 1));
+    Value* lanes = Alloca(llvm::ArrayType::get(vector, static_cast<uint64_t>(axes) + 1));
     auto room = [&](size_t i) { return At(b_, vector, lanes, static_cast<int64_t>(i)); };
     for (size_t i = 0; i <= axes; ++i) {
       b_.CreateStore(llvm::ConstantInt::getSigned(vector, i < axes ? -kOutside : 0), room(i));
     }
-    std::vector<Value*> at = EmitUnflatten(c_, start, extents);
+    std::vector<Value*> at = Position();
     Value* first_image = at[0];
     at[0] = I64(b_, 0);
-    ForCarried(b_, I64(b_, 0), limit, 1, "lane", at,
-               [&](Value* lane, const std::vector<Value*>& position) {
-                 Value* distance = Mul(b_, position[0], c_.emitter.EmitDim(p_.channels));
-                 for (size_t s = 0; s < axes; ++s) {
-                   Value* window = Add(b_, Mul(b_, position[s + 1], p_.stride[s]), -p_.padding[s]);
-                   distance = Add(b_, Mul(b_, distance, c_.emitter.EmitDim(p_.input[s])), window);
-                   b_.CreateStore(b_.CreateTrunc(window, i32), At(b_, i32, room(s), lane));
-                 }
-                 b_.CreateStore(b_.CreateTrunc(distance, i32), At(b_, i32, room(axes), lane));
-                 std::vector<Value*> next = position;
-                 Value* carry = b_.getTrue();
-                 for (size_t s = axes + 1; s-- > 0;) {
-                   next[s] = Add(b_, next[s], b_.CreateZExt(carry, b_.getInt64Ty()));
-                   if (s == 0) break;
-                   carry = b_.CreateICmpEQ(next[s], c_.emitter.EmitDim(extents[s]));
-                   next[s] = b_.CreateSelect(carry, I64(b_, 0), next[s]);
-                 }
-                 return next;
-               });
+    at = ForCarried(b_, I64(b_, 0), limit, 1, "lane", at,
+                    [&](Value* lane, const std::vector<Value*>& position) {
+                      StoreWindow(position, lane, room);
+                      return After(position, I64(b_, 1));
+                    });
+    at[0] = Add(b_, first_image, at[0]);
+    SetPosition(at);
     std::vector<Value*> windows;
     for (size_t i = 0; i <= axes; ++i) windows.push_back(b_.CreateLoad(vector, room(i)));
     Value* distances = windows.back();
@@ -210,8 +211,8 @@ class PanelPacker {
     GatherTaps(0, windows, I64(b_, 0), I64(b_, 0), nullptr,
                [&](Value* tap, Value* tap_distance, Value* inside) {
                  auto for_channels = [&](const std::function<Value*(Value*)>& load) {
-                   For(b_, channel_, end_, 1, "pack.channel", [&](Value* channel) {
-                     Value* row = Add(b_, Mul(b_, Sub(b_, channel, channel_), bounds_.taps), tap);
+                   For(b_, I64(b_, 0), channels_, 1, "pack.channel", [&](Value* channel) {
+                     Value* row = Add(b_, Mul(b_, channel, bounds_.taps), tap);
                      Store(load(channel), row, nullptr);
                    });
                  };
@@ -230,6 +231,19 @@ class PanelPacker {
                      },
                      [&] { for_channels([&](Value*) { return zero; }); });
                });
+  }
+
+  // Of a lane's pixel, at `room(axis)`, and after those the distance.
+  void StoreWindow(const std::vector<Value*>& position, Value* lane,
+                   const std::function<Value*(size_t)>& room) {
+    llvm::Type* i32 = b_.getInt32Ty();
+    Value* distance = Mul(b_, position[0], c_.emitter.EmitDim(p_.channels));
+    for (size_t s = 0; s < p_.spatial(); ++s) {
+      Value* window = Add(b_, Mul(b_, position[s + 1], p_.stride[s]), -p_.padding[s]);
+      distance = Add(b_, Mul(b_, distance, c_.emitter.EmitDim(p_.input[s])), window);
+      b_.CreateStore(b_.CreateTrunc(window, i32), At(b_, i32, room(s), lane));
+    }
+    b_.CreateStore(b_.CreateTrunc(distance, i32), At(b_, i32, room(p_.spatial()), lane));
   }
 
   Value* PlaneElements() {
@@ -257,13 +271,13 @@ class PanelPacker {
   // --- Runs of pixels of one line ---
 
   // The lanes from `run` on that are pixels of one line of the output. Returns the next run.
-  Value* PackRun(Value* start, Value* run, Value* limit) {
-    std::vector<Dim> extents = {d_.images};
-    extents.insert(extents.end(), p_.output.begin(), p_.output.end());
-    std::vector<Value*> at = EmitUnflatten(c_, Add(b_, start, run), extents);
+  Value* PackRun(Value* run, Value* limit) {
+    std::vector<Value*> at = Position();
+    Value* count = Min(b_, Sub(b_, limit, run), Sub(b_, out_width_, at.back()));
+    SetPosition(After(at, count));
     Value* image = at[0];
     at.erase(at.begin());
-    Value* next = Add(b_, run, Min(b_, Sub(b_, limit, run), Sub(b_, out_width_, at[w_])));
+    Value* next = Add(b_, run, count);
     Value* from_run = b_.CreateICmpSGE(lane_, Splat(run));
     Value* in_run = b_.CreateAnd(from_run, b_.CreateICmpSLT(lane_, Splat(next)));
     auto x_at = [&](Value* k) {  // of lane 0, had the run begun there
@@ -280,8 +294,8 @@ class PanelPacker {
     // A channel's taps follow each other, since they share lines of the cache that those of other
     // channels may map to too.
     auto pack = [&](bool masked) {
-      For(b_, channel_, end_, 1, "pack.channel", [&](Value* channel) {
-        Value* first_row = Mul(b_, Sub(b_, channel, channel_), p_.taps());
+      For(b_, I64(b_, 0), channels_, 1, "pack.channel", [&](Value* channel) {
+        Value* first_row = Mul(b_, channel, p_.taps());
         ForOuterTaps(
             c_, at, 0, {}, I64(b_, 0), b_.getTrue(),
             [&](const std::vector<Value*>& positions, Value* tap, Value* inside) {
@@ -353,13 +367,37 @@ class PanelPacker {
   const TapBounds& bounds_;
   const size_t w_;  // the last spatial axis
   PixelLoader loader_;
-  Value *first_channel_, *channel_, *end_, *destination_;
+  Value *first_channel_, *channels_;
   Value *width_, *out_width_;
   Value *lane_, *lane_step_;
-  Value* vector_at_ = nullptr;  // the first column of the vector, in the panel
+  std::vector<Value*> position_;  // in memory
+  Value* destination_ = nullptr;  // of the panel
+  Value* vector_at_ = nullptr;    // the first column of the vector, in the panel
 };
 
 }  // namespace
+
+Value* ArePixelsScattered(ContractionContext& c, const TapBounds& bounds) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  const PixelOperand& p = d.pixels;
+  if (!p.plain || p.bytes || d.target.vector_bytes == 16 || d.lanes < 8) return b.getFalse();
+  // Distances between lanes are int32.
+  Value* elements = c.emitter.EmitDim(p.channels);
+  for (const Dim& extent : p.input) elements = Mul(b, elements, c.emitter.EmitDim(extent));
+  const int64_t runs = p.stride.back() > 2 ? 1 : kRunsOfGather;  // strided runs are gathered too
+  Value* is_short =
+      b.CreateICmpSLT(c.emitter.EmitDim(p.output.back()), I64(b, int64_t{d.lanes} / runs));
+  Value* is_scattered =
+      b.CreateAnd(is_short, b.CreateICmpSLT(elements, I64(b, (1 << 30) / d.lanes)));
+  return b.CreateOr(is_scattered, bounds.is_cut);
+}
+
+void EmitPackPixels(ContractionContext& c, const TapBounds& bounds, const PixelPanels& panels,
+                    Value* is_scattered) {
+  PanelPacker(c, bounds, panels.first_channel, panels.channels)
+      .Pack(panels.column, panels.count, panels.destination, panels.stride, is_scattered);
+}
 
 int64_t PixelPanelElements(const ContractionDetail& d) {
   return d.channel_block * d.pixels.taps() * d.step_words * d.panel;
@@ -372,11 +410,18 @@ void EmitPackPixelPanels(ContractionContext& c, const TapBounds& bounds, Value* 
   auto panel = [&](Value* q) {
     return At(b, c.element, destination, Mul(b, q, PixelPanelElements(c.d)));
   };
+  const PixelPanels panels{Add(b, Mul(b, group, c.d.pixels.group_channels), channel),
+                           Sub(b, end, channel),
+                           column,
+                           count,
+                           destination,
+                           I64(b, PixelPanelElements(c.d))};
   auto each = [&] {
-    For(b, I64(b, 0), count, 1, "pack", [&](Value* q) {
-      PanelPacker(c, bounds, group, channel, end, panel(q))
-          .Pack(Add(b, column, Mul(b, q, c.d.panel)));
-    });
+    Value* is_scattered = ArePixelsScattered(c, bounds);
+    if (c.d.pixels.plain && !c.d.pixels.bytes) {
+      return EmitPackWindows(c, bounds, panels, is_scattered);
+    }
+    EmitPackPixels(c, bounds, panels, is_scattered);
   };
   if (!c.d.pixels_in_place) return each();
   if (!c.d.pixels.bytes) {
