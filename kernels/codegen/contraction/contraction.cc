@@ -70,6 +70,8 @@ class ProductEmitter : RowsOfTiles {
   }
 
  private:
+  using Columns = EpilogueEmitter::Columns;
+
   bool PacksA() const { return d_.form == ContractionForm::kPixelRows || d_.pack_a; }
   // kPixelColumns: whether a group of panels that is packed stays for the next units.
   bool KeepsPixels() const { return d_.row_parts > 1 && !HasChannelBlocks(); }
@@ -209,10 +211,13 @@ class ProductEmitter : RowsOfTiles {
       Value* in_place = PanelsInPlace(column, group);
       if (in_place) {
         EmitPanelsInPlace(batch, row, count, a, column, in_place);
-        return If(b_, b_.CreateICmpSLT(in_place, group), [&] {
+        const Dim& pixels = d_.image_pixels;
+        if (d_.images.is_const(1) && pixels.is_const() && pixels.value() % d_.panel == 0) return;
+        If(b_, b_.CreateICmpSLT(in_place, group), [&] {
           EmitPackedPixels({batch, row, count, a}, {I64(b_, 0), count}, nullptr,
-                           Add(b_, first, in_place), Sub(b_, group, in_place));
+                           Add(b_, first, in_place), Sub(b_, group, in_place), true);
         });
+        return;
       }
       Rows rows{I64(b_, 0), count};
       if (d_.row_parts > 1) {
@@ -229,9 +234,9 @@ class ProductEmitter : RowsOfTiles {
     Value *from, *to;  // of a block
   };
   // `group` panels from `first` on, one block of channels after the other. `key`: of what is
-  // packed, where that is kept; else null.
+  // packed, where that is kept; else null. `is_rest`: others of the image are read in place.
   void EmitPackedPixels(const Block& block, const Rows& range, Value* key, Value* first,
-                        Value* group) {
+                        Value* group, bool is_rest = false) {
     const auto [batch, row, count, a] = block;
     const int64_t channels = d_.pixels.group_channels, taps = d_.pixels.taps();
     const bool keeps_sums = HasChannelBlocks();
@@ -280,15 +285,18 @@ class ProductEmitter : RowsOfTiles {
                          {rows_of_a, packed(q), sums, steps, b_.CreateICmpSGT(channel, I64(b_, 0))},
                          Sub(b_, c_.columns, column));
               };
-              auto in_memory = [&] {
+              auto in_memory = [&](Columns columns) {
                 if (is_few) {
                   If(b_, is_few, [&] { EmitFewPixelSums(c_, rows_of_a, rows, sums); }, sum);
                 } else {
                   sum();
                 }
-                If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
-                   [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
+                If(b_, b_.CreateICmpEQ(end, I64(b_, channels)), [&] {
+                  epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums, columns);
+                });
               };
+              // Of one image, only its last panel is not read in place.
+              if (is_rest && d_.images.is_const(1)) return in_memory(Columns::kPart);
               Value* fits = keeps_sums || IsDeep() ? nullptr : TakesRegisters(rows, column);
               if (fits && is_few) fits = b_.CreateAnd(fits, b_.CreateNot(is_few));
               InRegisters(fits, batch, Add(b_, row, tile), column,
@@ -326,45 +334,31 @@ class ProductEmitter : RowsOfTiles {
         TileCall call{RowsOfA(a, tile), At(b_, c_.element, data, offset), nullptr, c_.depth,
                       nullptr};
         call.b_k_stride = pixels;
-        epilogue_.EmitRegisters(batch, Add(b_, row, tile), Add(b_, first, offset),
-                                EmitTileSums(b_, ConfigOf(true), call));
+        Value *at_row = Add(b_, row, tile), *column = Add(b_, first, offset);
+        if (!IsDeep()) {
+          return epilogue_.EmitRegisters(batch, at_row, column,
+                                         EmitTileSums(b_, ConfigOf(true), call));
+        }
+        call.c = c_scratch_;
+        call.accumulate = b_.getFalse();
+        Value* rows = I64(b_, d_.tile_rows);
+        CallTile(rows, call);
+        epilogue_.EmitTile(batch, at_row, rows, column, c_scratch_, Columns::kAll);
       });
     });
   }
 
-  // Whether a tile's products, or what is computed of their sums, take so long that storing the
-  // sums and loading them once more is nothing beside them: the latter is then written once, in a
-  // loop, and not for each register. A store of 64 bytes takes as long as two of half.
-  bool IsDeep() const {
-    const int64_t steps_per_byte = d_.has_long_epilogue ? 1 : 4;
-    return d_.depth.is_const() && d_.depth.value() >= steps_per_byte * d_.target.vector_bytes;
-  }
-
-  // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
-  // computed of them written once for each register.
-  Value* TakesRegisters(Value* rows, Value* column) {
-    const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
-    const bool has_elements =
-        Form() == PanelForm::kElements ||
-        (d_.panel_form == PanelForm::kWidened && d_.weight_block == 0 && !Widened()->in_words());
-    if (!d_.epilogue_in_registers || !has_elements || all_rows < d_.tile_rows ||
-        TileSets(ConfigOf(false), all_rows) != 1) {
-      return nullptr;
-    }
-    Value* fits = epilogue_.TakesRegisters(column);
-    return fits ? b_.CreateAnd(fits, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows))) : nullptr;
-  }
-
-  // Stores a tile's sums from registers where `fits` (null: never), else by `in_memory`.
+  // Stores a tile's sums from registers where `fits` (null: never), else by `in_memory`, which is
+  // told what is left to it.
   void InRegisters(Value* fits, Value* batch, Value* row, Value* column, const TileCall& call,
-                   const std::function<void()>& in_memory) {
-    if (!fits) return in_memory();
+                   const std::function<void(Columns)>& in_memory) {
+    if (!fits) return in_memory(Columns::kAny);
     If(
         b_, fits,
         [&] {
           epilogue_.EmitRegisters(batch, row, column, EmitTileSums(b_, ConfigOf(false), call));
         },
-        in_memory);
+        [&] { in_memory(HasWholeTiles() ? Columns::kPart : Columns::kAny); });
   }
 
   // The panel at `column` as the weights are packed.
@@ -531,12 +525,12 @@ class ProductEmitter : RowsOfTiles {
       SetFetched(in_registers, tile, count, FetchedAhead(b_, panel.b),
                  b_.CreateGEP(BElement(), panel.b, Mul(b_, c_.depth, d_.packed_width)));
     }
-    auto in_memory = [&] {
+    auto in_memory = [&](Columns columns) {
       TileCall call = CallOf(rows_of_a, panel, c_scratch_, TileDepth(c_.depth), b_.getFalse());
       call.fetched = in_registers.fetched;
       call.fetched_shift = in_registers.fetched_shift;
       CallTile(rows, call, Sub(b_, c_.columns, column));
-      epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
+      epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_, columns);
     };
     InRegisters(IsDeep() ? nullptr : TakesRegisters(rows, column), batch, Add(b_, row, tile),
                 column, in_registers, in_memory);

@@ -15,15 +15,19 @@ EpilogueEmitter::EpilogueEmitter(ContractionContext& c)
   }
 }
 
-void EpilogueEmitter::EmitTile(Value* batch, Value* row, Value* count, Value* column, Value* tile) {
+void EpilogueEmitter::EmitTile(Value* batch, Value* row, Value* count, Value* column, Value* tile,
+                               Columns columns) {
   const ContractionDetail& d = c_.d;
+  const Dim& line = LineExtent();
+  if (line.is_const() && line.value() % d.panel == 0) columns = Columns::kAll;
+  if (line.is_const() && line.value() < d.panel) columns = Columns::kPart;
   if (d.form != ContractionForm::kPixelColumns || d.images.is_const(1)) {
-    return EmitTileOfLine(batch, row, count, column, tile);
+    return EmitTileOfLine(batch, row, count, column, tile, columns);
   }
   Value* image = Div(b_, column, line_);
   Value* pixel = Rem(b_, column, line_);
-  auto of_image = [&] { EmitTileOfLine(BatchOf(image, batch), row, count, pixel, tile); };
-  if (LineExtent().is_const() && LineExtent().value() % d.panel == 0) return of_image();
+  auto of_image = [&] { EmitTileOfLine(BatchOf(image, batch), row, count, pixel, tile, columns); };
+  if (columns == Columns::kAll) return of_image();
   Value* crosses = b_.CreateICmpSGT(Add(b_, pixel, d.panel), line_);
   Value* is_last = b_.CreateICmpEQ(Add(b_, image, 1), c_.emitter.EmitDim(d.images));
   If(
@@ -32,7 +36,7 @@ void EpilogueEmitter::EmitTile(Value* batch, Value* row, Value* count, Value* co
 }
 
 void EpilogueEmitter::EmitTileOfLine(Value* batch, Value* row, Value* count, Value* column,
-                                     Value* tile) {
+                                     Value* tile, Columns columns) {
   const ContractionDetail& d = c_.d;
   For(b_, I64(b_, 0), count, 1, "out.row", [&](Value* i) {
     Value* sums = At(b_, c_.element, tile, Mul(b_, i, d.panel));
@@ -42,32 +46,35 @@ void EpilogueEmitter::EmitTileOfLine(Value* batch, Value* row, Value* count, Val
     auto end = [&] { return Min(b_, Sub(b_, line_, column), I64(b_, d.panel)); };
     if (!one_axis) return StoreScalars(column, offset, sums, end());
     Value* base = Add(b_, column_base_, column);
+    auto vector = [&](Value* j, Value* mask) {
+      StoreLanes(Add(b_, base, j), Add(b_, offset, j), LoadSums(sums, j), mask);
+    };
     auto whole_panel = [&] {
-      for (unsigned v = 0; v < d.vectors; ++v) {
-        const int64_t j = v * d.lanes;
-        StoreLanes(Add(b_, base, j), Add(b_, offset, j), LoadSums(sums, I64(b_, j)), nullptr);
+      if (d.has_long_epilogue) {
+        return For(b_, I64(b_, 0), I64(b_, d.panel), d.lanes, "out.column",
+                   [&](Value* j) { vector(j, nullptr); });
       }
+      for (unsigned v = 0; v < d.vectors; ++v) vector(I64(b_, int64_t{v} * d.lanes), nullptr);
     };
     auto part_of_panel = [&] {
       Value* last = end();
-      For(b_, I64(b_, 0), last, d.lanes, "out.column", [&](Value* j) {
-        StoreLanes(Add(b_, base, j), Add(b_, offset, j), LoadSums(sums, j),
-                   MaskBelow(b_, Sub(b_, last, j), d.lanes));
-      });
+      For(b_, I64(b_, 0), last, d.lanes, "out.column",
+          [&](Value* j) { vector(j, MaskBelow(b_, Sub(b_, last, j), d.lanes)); });
     };
-    const Dim& line = LineExtent();
-    if (line.is_const() && line.value() % d.panel == 0) return whole_panel();
-    if (line.is_const() && line.value() < d.panel) return part_of_panel();
+    if (columns == Columns::kAll) return whole_panel();
+    if (columns == Columns::kPart) return part_of_panel();
     If(b_, b_.CreateICmpSLE(Add(b_, column, d.panel), line_), whole_panel, part_of_panel);
   });
 }
 
 Value* EpilogueEmitter::TakesRegisters(Value* column) {
   const ContractionDetail& d = c_.d;
+  const Dim& line = LineExtent();
+  if (d.form == ContractionForm::kPixelColumns && epilogue_.axes.size() != 3) return nullptr;
+  if (line.is_const() && line.value() % d.panel == 0) return b_.getTrue();
   if (d.form != ContractionForm::kPixelColumns) {
     return b_.CreateICmpSLE(Add(b_, column, d.panel), line_);
   }
-  if (epilogue_.axes.size() != 3) return nullptr;
   if (d.images.is_const(1)) return b_.CreateICmpSLE(Add(b_, column, d.panel), line_);
   return b_.CreateICmpSLE(Add(b_, Rem(b_, column, line_), d.panel), line_);
 }

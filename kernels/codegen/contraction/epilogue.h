@@ -12,9 +12,11 @@ class EpilogueEmitter {
  public:
   explicit EpilogueEmitter(ContractionContext& c);
 
+  // What is known of a panel: whether all of its columns are there, those of one image.
+  enum class Columns { kAny, kAll, kPart };
   // Rows row..row+count-1 of the panel at `column`, whose sums are at `tile`, panel elements a row.
   void EmitTile(llvm::Value* batch, llvm::Value* row, llvm::Value* count, llvm::Value* column,
-                llvm::Value* tile);
+                llvm::Value* tile, Columns columns = Columns::kAny);
   // Whether EmitRegisters serves the panel at `column`, an i1; null: it never does.
   llvm::Value* TakesRegisters(llvm::Value* column);
   // Rows from `row` on of such a panel, whose sums are in registers, of each row the vectors.
@@ -32,7 +34,7 @@ class EpilogueEmitter {
   llvm::Value* BatchOf(llvm::Value* image, llvm::Value* group);
   // As EmitTile; columns count from the line's first. Those past its end are left out.
   void EmitTileOfLine(llvm::Value* batch, llvm::Value* row, llvm::Value* count, llvm::Value* column,
-                      llvm::Value* tile);
+                      llvm::Value* tile, Columns columns);
   // As EmitTile, where the panel holds pixels of several images.
   void EmitTileOfImages(llvm::Value* group, llvm::Value* row, llvm::Value* count,
                         llvm::Value* column, llvm::Value* tile);

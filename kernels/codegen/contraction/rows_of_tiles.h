@@ -1,5 +1,5 @@
 // Where the rows are that a tile multiplies: plain memory, packed, or what is made of them in
-// scratch. Tested through contraction_test.cc and conv_test.cc.
+// scratch; and where their sums go. Tested through contraction_test.cc and conv_test.cc.
 #pragma once
 
 #include "kernels/codegen/contraction/few_rows.h"
@@ -67,6 +67,36 @@ class RowsOfTiles : protected FewRows {
     Value* pitch = d_.form == ContractionForm::kMatrix ? c_.emitter.EmitDim(TilePitch(d_))
                                                        : Mul(b_, c_.depth, d_.a_k_stride);
     return At(b_, c_.element, a, Mul(b_, index, pitch));
+  }
+
+  // Whether a tile's products, or what is computed of their sums, take so long that storing the
+  // sums and loading them once more is nothing beside them: the latter is then written once, in a
+  // loop, and not for each register. A store of 64 bytes takes as long as two of half.
+  bool IsDeep() const {
+    constexpr int64_t kStepsPerByte = 4;
+    return d_.has_long_epilogue ||
+           (d_.depth.is_const() && d_.depth.value() >= kStepsPerByte * d_.target.vector_bytes);
+  }
+
+  // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
+  // computed of them written once for each register.
+  Value* TakesRegisters(Value* rows, Value* column) {
+    const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
+    const bool has_elements =
+        Form() == PanelForm::kElements ||
+        (d_.panel_form == PanelForm::kWidened && d_.weight_block == 0 && !Widened()->in_words());
+    if (!d_.epilogue_in_registers || !has_elements || all_rows < d_.tile_rows ||
+        TileSets(ConfigOf(false), all_rows) != 1) {
+      return nullptr;
+    }
+    Value* fits = epilogue_.TakesRegisters(column);
+    if (!fits || HasWholeTiles()) return fits;
+    return b_.CreateAnd(fits, b_.CreateICmpEQ(rows, I64(b_, d_.tile_rows)));
+  }
+
+  // Whether no tile has fewer rows than others.
+  bool HasWholeTiles() const {
+    return d_.rows.is_const() && d_.rows.value() % int64_t{d_.tile_rows} == 0;
   }
 
   Value* a_scratch_;
