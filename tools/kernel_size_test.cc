@@ -28,7 +28,7 @@ const KernelSize kSizes[] = {
     {"nn.conv2d[(n, 256, 14, 14), (256, 256, 1, 1)]", 533},
     {"nn.conv2d[(1, 64, 56, 56), (64, 64, 3, 3); padding=[1, 1]]", 2925},
     {"nn.conv2d[(1, 64, 56, 56), (128, 64, 3, 3); strides=[2, 2], padding=[1, 1]]", 625},
-    {"nn.conv2d[(1, 64, 56, 56), (64, 1, 3, 3); padding=[1, 1], groups=64, channels=64]", 764},
+    {"nn.conv2d[(1, 64, 56, 56), (64, 1, 3, 3); padding=[1, 1], groups=64, channels=64]", 500},
     {"nn.conv1d[(1, 128, w), (128, 128, 3); padding=[1, 1]]", 1254},
     {"nn.max_pool2d[(1, 64, 112, 112); pool_size=[3, 3], strides=[2, 2], padding=[1, 1]]", 168},
     {"nn.attention[(1, 12, n, 64), (1, 12, m, 64), (1, 12, m, 64)]", 4204},

@@ -38,6 +38,7 @@ class DirectEmitter {
   void Emit(Value* begin, Value* end) {
     const int64_t lines = p_.channels_last ? 1 : kDirectLines;
     Value* work = WorkOf(b_, WorkOf(b_, I64(b_, lines), output_.back()), c_.depth);
+    if (d_.shares_lines) FillZeros();
     ForPolled(b_, begin, end, 1, work, "unit", [&](Value* unit) {
       // (n, group, line..., block of lines) or (n, line...)
       std::vector<Dim> extents = {1};
@@ -66,6 +67,14 @@ class DirectEmitter {
       (*extents)[1] = b_.CreateSelect(is_turned_, height, (*extents)[1]);
     }
     loader_.Turn(is_turned_);
+  }
+
+  // What is read in place of lines outside of the input.
+  void FillZeros() {
+    zeros_ = c_.Scratch(d_.zeros_offset);
+    For(b_, I64(b_, 0), input_.back(), d_.lanes, "zero", [&](Value* x) {
+      c_.StoreLanes(llvm::Constant::getNullValue(c_.vector), At(b_, c_.element, zeros_, x));
+    });
   }
 
   // The taps of one axis that fall inside the input, for the output position `at`: first and
@@ -109,8 +118,7 @@ class DirectEmitter {
     Value *line, *x;
     Value* lines_left;
     int64_t lines, vectors;
-    bool masked;        // pixels may be outside of the input or of the output
-    bool lines_inside;  // all lines of the input that lines of the block use are there
+    bool masked;  // pixels may be outside of the input or of the output
   };
 
   bool has_lines() const { return p_.spatial() > 1; }
@@ -119,20 +127,10 @@ class DirectEmitter {
     return (m * block.lines + line) * block.vectors + v;
   }
 
-  // Lines that share the loads of their inputs: their taps are unrolled, and masked where they lie
-  // outside. It pays where masks are cheap: one for each tap of the last axis stays in a register.
-  bool SharesLines() const {
-    if (!has_lines() || !p_.plain || d_.target.vector_bytes == 16) return false;
-    const int64_t width = p_.kernel.back(), height = p_.kernel[p_.spatial() - 2];
-    return height > 1 && width <= (d_.target.vector_registers == 32 ? 7 : 3) &&
-           width * height * d_.rows.value() <= 50;
-  }
-
   // `at`: (n, group, position of the outer axes..., block of lines)
   void EmitLines(const std::vector<Value*>& at) {
     const size_t w = p_.spatial() - 1;
-    Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1,
-                true,  false};
+    Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1, true};
     Value* first = I64(b_, 0);
     Value* last = I64(b_, 1);
     if (has_lines()) {
@@ -184,7 +182,7 @@ class DirectEmitter {
   void EmitLinesOf(Block block, Value* first, Value* last) {
     const size_t w = p_.spatial() - 1;
     const int64_t outputs = d_.rows.value();
-    if (SharesLines()) {
+    if (d_.shares_lines) {
       const int64_t most = d_.target.vector_registers == 32 ? 16 : 8;
       block.lines = std::clamp<int64_t>(most / outputs, 1, 4);
       if (p_.output[w - 1].is_const()) {
@@ -193,26 +191,26 @@ class DirectEmitter {
     }
     Block wide = block;
     wide.masked = false;
-    wide.lines_inside = true;
     // Each weight is a load of its own, which several vectors share where registers hold the sums.
-    const int64_t sums = !SharesLines() && d_.target.vector_registers == 32 ? 16 : 8;
+    const int64_t sums = !d_.shares_lines && d_.target.vector_registers == 32 ? 16 : 8;
     wide.vectors = std::clamp<int64_t>(sums / (outputs * block.lines), 1, 4);
     if (p_.output[w].is_const()) {
       const int64_t needed = (p_.output[w].value() + d_.lanes - 1) / d_.lanes;
       wide.vectors = std::clamp<int64_t>(needed, 1, wide.vectors);
     }
-    if (!SharesLines()) block.vectors = wide.vectors;
+    if (!d_.shares_lines) block.vectors = wide.vectors;
+    MakeRoom(wide);
     const int64_t chunk = wide.vectors * d_.lanes;
-    const bool has_wide = !p_.output[w].is_const() || p_.output[w].value() >= chunk;
+    const bool has_wide =
+        !MasksAreFree(wide) && (!p_.output[w].is_const() || p_.output[w].value() >= chunk);
     if (is_turned_) weights_.Turn(block.group, is_turned_, b_.CreateICmpSLT(first, last));
     For(b_, first, last, block.lines, "line", [&](Value* line) {
       block.line = wide.line = line;
       block.lines_left = wide.lines_left = Min(b_, Sub(b_, last, line), I64(b_, block.lines));
-      Value* lines_inside = LinesInside(wide);
       ForNext(b_, I64(b_, 0), output_[w], "chunk", [&](Value* x) {
         block.x = wide.x = x;
         if (!has_wide) {
-          EmitNarrow(block, lines_inside);
+          EmitBlock(block);
           return Add(b_, x, block.vectors * d_.lanes);
         }
         Value* from = Add(b_, Mul(b_, x, p_.stride[w]), -p_.padding[w]);
@@ -220,37 +218,26 @@ class DirectEmitter {
         Value* inside =
             b_.CreateAnd(b_.CreateICmpSGE(from, I64(b_, 0)), b_.CreateICmpSLE(reach, input_[w]));
         inside = b_.CreateAnd(inside, b_.CreateICmpSLE(Add(b_, x, chunk), output_[w]));
-        inside = b_.CreateAnd(inside, lines_inside);
-        If(b_, inside, [&] { EmitBlock(wide); }, [&] { EmitNarrow(block, lines_inside); });
-        return Add(b_, x,
-                   b_.CreateSelect(inside, I64(b_, chunk), I64(b_, block.vectors * d_.lanes)));
+        If(b_, inside, [&] { EmitBlock(wide); }, [&] { EmitBlock(block); });
+        Value* vectors = b_.CreateSelect(inside, I64(b_, wide.vectors), I64(b_, block.vectors));
+        return Add(b_, x, Mul(b_, vectors, int64_t{d_.lanes}));
       });
     });
   }
 
-  void EmitNarrow(Block block, Value* lines_inside) {
-    if (!SharesLines()) return EmitBlock(block);
-    auto emit = [&](bool inside) {
-      block.lines_inside = inside;
-      EmitBlock(block);
-    };
-    If(b_, lines_inside, [&] { emit(true); }, [&] { emit(false); });
-  }
-
-  // Whether all taps of the block's lines are inside, for lines that share inputs.
-  Value* LinesInside(const Block& block) {
-    if (!SharesLines()) return b_.getTrue();
-    const size_t h = p_.spatial() - 2;
-    Value* from = Add(b_, Mul(b_, block.line, p_.stride[h]), -p_.padding[h]);
-    Value* reach =
-        Add(b_, from, (block.lines - 1) * p_.stride[h] + (p_.kernel[h] - 1) * p_.dilation[h]);
-    return b_.CreateAnd(b_.CreateICmpSGE(from, I64(b_, 0)), b_.CreateICmpSLT(reach, input_[h]));
+  // Whether blocks with masks take no longer than those without: as many vectors, whose masks stay
+  // in registers of their own.
+  bool MasksAreFree(const Block& wide) const {
+    constexpr int64_t kMasks = 6;
+    return d_.target.masks && p_.plain && !d_.shares_lines &&
+           wide.vectors * p_.kernel.back() <= kMasks;
   }
 
   // The lanes of outputs that exist.
-  Value* OutputMask(const Block& block, int64_t v) {
+  Value* OutputMask(const Block& block, Value* v) {
     if (!block.masked) return nullptr;
-    return MaskBelow(b_, Sub(b_, output_.back(), Add(b_, block.x, v * d_.lanes)), d_.lanes);
+    Value* x = Add(b_, block.x, Mul(b_, v, int64_t{d_.lanes}));
+    return MaskBelow(b_, Sub(b_, output_.back(), x), d_.lanes);
   }
 
   // Position of lane 0 of vector v at tap k of the last axis.
@@ -263,8 +250,9 @@ class DirectEmitter {
   // The lanes whose output exists and whose input at tap k is inside.
   Value* InputMask(const Block& block, int64_t v, Value* k) {
     if (!block.masked) return nullptr;
-    return b_.CreateAnd(OutputMask(block, v), MaskInside(b_, InputX(block, v, k), p_.stride.back(),
-                                                         input_.back(), d_.lanes));
+    return b_.CreateAnd(
+        OutputMask(block, I64(b_, v)),
+        MaskInside(b_, InputX(block, v, k), p_.stride.back(), input_.back(), d_.lanes));
   }
 
   // Adds one tap of the last axis of an input line to the sums of the lines that use it: `uses`
@@ -363,16 +351,11 @@ class DirectEmitter {
   // All taps of a line of the input, unrolled.
   Sums AddInputLine(const Block& block, const LineMasks& masks, Value* channel,
                     const std::vector<Value*>& positions, const Uses& uses, Sums sums) {
-    if (p_.stride.back() > 2) {
-      for (int64_t k = 0; k < p_.kernel.back(); ++k) {
-        AddTap(block, channel, positions, I64(b_, k), uses, sums);
-      }
-      return sums;
-    }
     std::vector<Value*> index = {block.image,
                                  Add(b_, Mul(b_, block.group, p_.group_channels), channel)};
     index.insert(index.end(), positions.begin(), positions.end());
-    Value* line = loader_.Line(index);
+    Value* is_inside = b_.CreateICmpULT(positions.back(), input_[p_.spatial() - 2]);
+    Value* line = b_.CreateSelect(is_inside, loader_.Line(index), zeros_);
     std::map<int64_t, Value*> loaded;
     for (int64_t k = 0; k < p_.kernel.back(); ++k) {
       AddProducts(block, channel, I64(b_, k), LoadTap(block, masks, line, k, loaded), uses, sums);
@@ -398,15 +381,7 @@ class DirectEmitter {
       if (uses.empty()) continue;
       std::vector<Value*> positions = outer_positions;
       positions.push_back(Add(b_, Mul(b_, block.line, p_.stride[h]), input - p_.padding[h]));
-      if (block.lines_inside) {
-        sums = AddInputLine(block, masks, channel, positions, uses, std::move(sums));
-        continue;
-      }
-      Value* has_line = b_.CreateICmpULT(positions.back(), input_[h]);
-      sums = ForCarried(b_, I64(b_, 0), b_.CreateZExt(has_line, b_.getInt64Ty()), 1, "line", sums,
-                        [&](Value*, const Sums& carried) {
-                          return AddInputLine(block, masks, channel, positions, uses, carried);
-                        });
+      sums = AddInputLine(block, masks, channel, positions, uses, std::move(sums));
     }
     return sums;
   }
@@ -427,7 +402,7 @@ class DirectEmitter {
   }
 
   Sums SumsOf(const Block& block) {
-    const bool shares = SharesLines();
+    const bool shares = d_.shares_lines;
     std::vector<Value*> at = block.outer;
     if (has_lines() && !shares) at.push_back(block.line);
     LineMasks masks;
@@ -446,18 +421,22 @@ class DirectEmitter {
                       channel_sums);
   }
 
+  // Sums go through memory where what is computed of them is a loop, over the lines of a block and,
+  // if it is long, over its vectors. `most`: the block that has most of them.
+  void MakeRoom(const Block& most) {
+    room_ = nullptr;
+    if (most.lines == 1 && !d_.has_long_epilogue) return;
+    const auto sums = static_cast<uint64_t>(d_.rows.value() * most.lines * most.vectors);
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    room_ = llvm::IRBuilder<>(&entry, entry.begin())
+                .CreateAlloca(llvm::ArrayType::get(c_.vector, sums));
+  }
+
   void EmitBlock(const Block& block) {
     const int64_t outputs = d_.rows.value();
     const Sums sums = SumsOf(block);
-    // The lines of a block go through memory, so that the epilogue is emitted once for all.
-    Value* memory = nullptr;
-    if (block.lines > 1) {
-      llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
-      memory = llvm::IRBuilder<>(&entry, entry.begin())
-                   .CreateAlloca(llvm::ArrayType::get(c_.vector, sums.size()));
-      for (size_t i = 0; i < sums.size(); ++i) {
-        b_.CreateStore(sums[i], At(b_, c_.vector, memory, static_cast<int64_t>(i)));
-      }
+    for (size_t i = 0; room_ && i < sums.size(); ++i) {
+      b_.CreateStore(sums[i], At(b_, c_.vector, room_, static_cast<int64_t>(i)));
     }
     For(b_, I64(b_, 0), has_lines() ? block.lines_left : I64(b_, 1), 1, "out.line",
         [&](Value* line) {
@@ -470,14 +449,21 @@ class DirectEmitter {
               outer.insert(outer.end(), block.outer.begin(), block.outer.end());
               if (has_lines()) outer.push_back(Add(b_, block.line, line));
             }
-            for (int64_t v = 0; v < block.vectors; ++v) {
-              const auto at = static_cast<int64_t>(SumAt(block, m, 0, v));
-              Value* sum = sums[at];
-              if (memory) {
-                Value* index = Add(b_, Mul(b_, line, block.vectors), at);
-                sum = b_.CreateLoad(c_.vector, At(b_, c_.vector, memory, index));
+            auto store = [&](Value* v) {
+              Value* sum = nullptr;
+              if (room_) {
+                Value* index = Add(b_, Mul(b_, Add(b_, line, m * block.lines), block.vectors), v);
+                sum = b_.CreateLoad(c_.vector, At(b_, c_.vector, room_, index));
+              } else {
+                sum = sums[SumAt(block, m, 0, *ConstantOf(v))];
               }
-              epilogue_.EmitVector(outer, Add(b_, first, v * d_.lanes), sum, OutputMask(block, v));
+              epilogue_.EmitVector(outer, Add(b_, first, Mul(b_, v, int64_t{d_.lanes})), sum,
+                                   OutputMask(block, v));
+            };
+            if (d_.has_long_epilogue) {
+              For(b_, I64(b_, 0), I64(b_, block.vectors), 1, "out.vector", store);
+            } else {
+              for (int64_t v = 0; v < block.vectors; ++v) store(I64(b_, v));
             }
           }
         });
@@ -536,6 +522,8 @@ class DirectEmitter {
   PixelLoader loader_;
   std::vector<Value*> input_, output_;
   Value* is_turned_ = nullptr;  // null: never
+  Value* zeros_ = nullptr;      // a line of the input
+  Value* room_ = nullptr;       // see MakeRoom
 };
 
 }  // namespace

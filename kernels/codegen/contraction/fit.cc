@@ -226,6 +226,17 @@ bool MayBeFlat(const ContractionDetail& d) {
   return fits(p.output[1], kFlatWidth) && fits(d.image_pixels, kFlatPixels);
 }
 
+bool SharesLines(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  if (p.channels_last || p.spatial() < 2 || !p.plain || d.target.vector_bytes == 16 ||
+      p.stride.back() > 2) {
+    return false;
+  }
+  const int64_t width = p.kernel.back(), height = p.kernel[p.spatial() - 2];
+  return height > 1 && width <= (d.target.vector_registers == 32 ? 7 : 3) &&
+         width * height * d.rows.value() <= 50;
+}
+
 bool HasDirectDots(const ContractionDetail& d) {
   constexpr int64_t kLeastTaps = 8;
   const PixelOperand& p = d.pixels;

@@ -174,6 +174,10 @@ struct ContractionDetail {
   // kDirect: tiles of channels by pixels read such planes, of any number of channels
   // (plane_tiles.cc); plane_rows, plane_pitch and plane_sums are those of a channel.
   bool has_plane_tiles = false;
+  // kDirect: lines of the output share the loads of their inputs (direct.cc), and read zeros, so
+  // many bytes into scratch, in place of lines outside.
+  bool shares_lines = false;
+  Dim zeros_offset;
   // kDirect: outputs of few pixels are dot products along the taps (direct.cc).
   bool has_dots = false;
   // kDirect: an image of one column may be one line (direct.cc): windows are square.
@@ -278,6 +282,9 @@ int64_t SmallLines(const ContractionDetail& d);
 bool MayBeFlat(const ContractionDetail& d);
 // kDirect: whether images of one column, which are no vectors, may be turned.
 bool MayTurn(const ContractionDetail& d);
+// kDirect: whether lines share the loads of their inputs: their taps are unrolled. It pays where
+// masks are cheap: one for each tap of the last axis stays in a register.
+bool SharesLines(const ContractionDetail& d);
 // kDirect: has_dots, for up to so many pixels.
 inline constexpr int64_t kFewDirectPixels = 4;
 bool HasDirectDots(const ContractionDetail& d);

@@ -511,7 +511,15 @@ void ContractionPlanner::PlanDirect(const Convolution& c) {
   plan_.grain = Dim::Max(1, Dim::CeilDiv(kDirectTaskWork, work));
   // What a group's weights of float16 become, or those of images that are turned.
   plan_.scratch_bytes = d.a.halves || d.may_turn ? d.rows * d.depth * DTypeBytes(d.dtype) : Dim(0);
-  if (d.has_planes) plan_.scratch_bytes = FitPlanes(d);
+  if (d.has_planes) {
+    plan_.scratch_bytes = FitPlanes(d);
+  } else if (SharesLines(d)) {
+    d.shares_lines = true;
+    d.zeros_offset = RoundUp(plan_.scratch_bytes, 64);
+    const Dim& width = p.input.back();
+    const Dim line = d.may_turn ? Dim::Max(width, p.input[0]) : width;
+    plan_.scratch_bytes = d.zeros_offset + RoundUp(line, d.lanes) * DTypeBytes(d.dtype);
+  }
 }
 
 void ContractionPlanner::PlanPlaneTiles() {
