@@ -73,9 +73,8 @@ class RowsOfTiles : protected FewRows {
   // sums and loading them once more is nothing beside them: the latter is then written once, in a
   // loop, and not for each register. A store of 64 bytes takes as long as two of half.
   bool IsDeep() const {
-    constexpr int64_t kStepsPerByte = 4;
-    return d_.has_long_epilogue ||
-           (d_.depth.is_const() && d_.depth.value() >= kStepsPerByte * d_.target.vector_bytes);
+    const int64_t steps_per_byte = d_.has_long_epilogue ? 1 : 4;
+    return d_.depth.is_const() && d_.depth.value() >= steps_per_byte * d_.target.vector_bytes;
   }
 
   // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
