@@ -299,13 +299,14 @@ def lines_of(relayc, path):
 
 
 def cost_of(relayc, path, text, flags=()):
-    """The least time of some runs, and the bytes of the executable; None where one fails."""
+    """The least time of some runs, none of which finds what one before left in the cache, and the bytes of the executable; None where one fails."""
+    alone = dict(os.environ, RELAYVM_CACHE="off")
     with open(path, "w") as f:
         f.write(text)
     least = None
     for _ in range(4):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        run = subprocess.run([relayc, path, "-q", "-o", path + ".vmx", *flags], capture_output=True, timeout=SECONDS)
+        run = subprocess.run([relayc, path, "-q", "-o", path + ".vmx", *flags], capture_output=True, timeout=SECONDS, env=alone)
         took = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 3)
         if run.returncode != 0:
             return None
