@@ -19,6 +19,7 @@ namespace relayvm::codegen {
 // A function that kernels call: those of one name and the same features are one function.
 struct Helper {
   std::string name, features;
+  FunctionForm form;
 };
 
 struct LlvmWork;
@@ -33,8 +34,8 @@ struct KernelText {
   std::vector<Helper> helpers;  // that it defines
   // Of these: what another text defines for this one, and what this one defines for others too.
   std::vector<std::string> elsewhere, shared;
-  std::vector<FunctionForm> kernels;  // of these, those that may share a body
-  std::vector<SharedBody> bodies;     // that they share
+  std::vector<FunctionForm> forms;  // of its kernels and helpers, those that may share a body
+  std::vector<SharedBody> bodies;   // that they share
   KernelTimes times;
 };
 

@@ -124,8 +124,7 @@ Value* Emitter::EmitDim(const Dim& dim) {
     default:
       break;
   }
-  if (!b_.is_quick()) return EmitDimExpression(dim);
-  // Where the kernel begins, once: LLVM takes it out of no loop.
+  // Where the kernel begins, once: LLVM need not find it again, nor take it out of loops.
   if (auto found = dims_.find(dim); found != dims_.end()) return found->second;
   const llvm::IRBuilderBase::InsertPointGuard guard(b_);
   llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();

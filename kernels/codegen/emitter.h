@@ -186,7 +186,7 @@ class Emitter {
   struct HashOfDim {
     size_t operator()(const Dim& d) const { return d.Hash(); }
   };
-  std::unordered_map<Dim, llvm::Value*, HashOfDim> dims_;  // of expressions, in quick code
+  std::unordered_map<Dim, llvm::Value*, HashOfDim> dims_;  // of expressions
   std::unordered_map<const te::AxisNode*, llvm::Value*> axes_;
   struct Buffer {
     llvm::Value* pointer;

@@ -26,19 +26,69 @@ namespace {
 
 // A call of the body, its table and what the translation of any function costs come to this.
 constexpr size_t kLeastInstructions = 80;
-// Smaller ones count steps, lanes and windows: loops are unrolled by them.
-constexpr int64_t kLeastConstant = 9;
+// What loops count to below this they may be unrolled by.
+constexpr int64_t kLeastCount = 9;
 // What an innermost loop may read of the table: they are registers there.
-constexpr size_t kMostInLoop = 4;
+constexpr size_t kMostInLoop = 6;
+
+// The helper that the instruction calls; null: nothing, or what the body calls by its name.
+const llvm::Function* HelperOf(const llvm::Instruction& i) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
+  const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+  if (callee == nullptr || callee->isIntrinsic() || !call->getType()->isVoidTy() ||
+      callee->hasFnAttribute(llvm::Attribute::AlwaysInline) ||
+      callee->getCallingConv() != llvm::CallingConv::C) {
+    return nullptr;
+  }
+  return callee;
+}
+
+// Of each loop the loops in it, one in another, and itself. Those that call helpers have loops in
+// them, too: helpers do a tile's work or more.
+class LoopHeights {
+ public:
+  explicit LoopHeights(const llvm::LoopInfo& loops) {
+    for (const llvm::Loop* outermost : loops) Visit(*outermost);
+  }
+  // 0: of no loop.
+  unsigned Of(const llvm::Loop* loop) const { return loop != nullptr ? heights_.lookup(loop) : 0; }
+
+ private:
+  unsigned Visit(const llvm::Loop& loop) {
+    constexpr unsigned kCalled = 2;
+    unsigned most = 0;
+    for (const llvm::Loop* inner : loop) most = std::max(most, Visit(*inner));
+    const bool calls = llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+      return llvm::any_of(*block, [](const auto& i) { return HelperOf(i) != nullptr; });
+    });
+    if (calls) most = std::max(most, kCalled);
+    return heights_[&loop] = most + 1;
+  }
+
+  llvm::DenseMap<const llvm::Loop*, unsigned> heights_;
+};
+
+// Whether the comparison ends the loop.
+bool Ends(const llvm::Instruction& compare, const llvm::Loop& loop) {
+  return llvm::any_of(compare.users(), [&](const llvm::User* user) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(user);
+    return branch != nullptr && llvm::any_of(branch->successors(), [&](const llvm::BasicBlock* to) {
+             return !loop.contains(to);
+           });
+  });
+}
 
 // Whether the operand is a size, a stride or the like, which a register may hold as well.
-bool MayBeRead(const llvm::Use& use) {
+// `innermost`: the loop that it is in, where that has no other in it; or null.
+bool MayBeRead(const llvm::Use& use, const llvm::Loop* innermost) {
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(use.get());
-  if (constant == nullptr || !constant->getType()->isIntegerTy(64)) return false;
-  const int64_t value = constant->getSExtValue();
-  if (value < kLeastConstant && value > -kLeastConstant) return false;
+  if (constant == nullptr) return false;
+  if (!constant->getType()->isIntegerTy(64) && !constant->getType()->isIntegerTy(32)) return false;
   const auto& i = *llvm::cast<llvm::Instruction>(use.getUser());
   switch (i.getOpcode()) {
+    case llvm::Instruction::ICmp:
+      return constant->getSExtValue() >= kLeastCount || innermost == nullptr ||
+             !Ends(i, *innermost);
     case llvm::Instruction::Add:
     case llvm::Instruction::Sub:
     case llvm::Instruction::Mul:
@@ -46,7 +96,6 @@ bool MayBeRead(const llvm::Use& use) {
     case llvm::Instruction::SDiv:
     case llvm::Instruction::URem:
     case llvm::Instruction::SRem:
-    case llvm::Instruction::ICmp:
     case llvm::Instruction::Select:
     case llvm::Instruction::PHI:
     case llvm::Instruction::Freeze:
@@ -65,13 +114,6 @@ bool MayBeRead(const llvm::Use& use) {
   }
 }
 
-// The loops in a loop, one in another, and itself.
-unsigned HeightOf(const llvm::Loop& loop) {
-  unsigned most = 0;
-  for (const llvm::Loop* inner : loop) most = std::max(most, HeightOf(*inner));
-  return most + 1;
-}
-
 struct ReadableConstant {
   llvm::Use* use;
   uint32_t loop;  // as in FunctionForm::loops
@@ -81,18 +123,21 @@ struct ReadableConstant {
 std::vector<ReadableConstant> ReadableConstants(llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
+  const LoopHeights heights(loops);
   llvm::DenseMap<const llvm::Loop*, uint32_t> numbers;
   std::vector<ReadableConstant> all;
   for (llvm::Instruction& i : llvm::instructions(function)) {
     const llvm::Loop* loop = loops.getLoopFor(i.getParent());
+    const unsigned height = heights.Of(loop);
+    const llvm::Loop* innermost = height == 1 ? loop : nullptr;
     // Division by a constant is a multiplication.
-    const bool divides_often = i.isIntDivRem() && loop != nullptr && HeightOf(*loop) < 3;
+    const bool divides_often = i.isIntDivRem() && height > 0 && height < 3;
     for (llvm::Use& use : i.operands()) {
-      if (!MayBeRead(use) || (divides_often && use.getOperandNo() == 1)) continue;
+      if (!MayBeRead(use, innermost) || (divides_often && use.getOperandNo() == 1)) continue;
       uint32_t number = 0;
-      if (loop != nullptr && loop->isInnermost()) {
+      if (innermost != nullptr) {
         const auto next = static_cast<uint32_t>(numbers.size()) + 1;
-        number = numbers.try_emplace(loop, next).first->second;
+        number = numbers.try_emplace(innermost, next).first->second;
       }
       all.push_back({&use, number});
     }
@@ -270,9 +315,15 @@ class FormMaker {
     Details(i);
     Metadata(i);
     Add(i.getNumOperands());
+    const llvm::Function* helper = HelperOf(i);
     for (const llvm::Use& use : i.operands()) {
       if (readable_.contains(&use)) {
         Add(uint64_t{3});
+      } else if (use.get() == helper) {
+        Add(uint64_t{4});
+        Type(*helper->getFunctionType());
+        Attributes(helper->getAttributes());
+        form_.callees.push_back(helper->getName().str());
       } else {
         Operand(*use.get());
       }
@@ -300,20 +351,22 @@ struct Member {
 };
 using Members = std::vector<Member>;
 
-// The constants that differ, as classes: those of a class are equal in each member. kKept: all
-// members have the same.
+// The constants or callees that differ, as classes: those of a class are equal in each member.
+// kKept: all members have the same.
+template <typename T>
 struct Differences {
   std::vector<uint32_t> classes;
-  std::vector<std::vector<int64_t>> values;  // of each class, one a member
+  std::vector<std::vector<T>> values;  // of each class, one a member
 };
 
-Differences DifferencesOf(const Members& members) {
-  Differences d;
-  std::map<std::vector<int64_t>, uint32_t> known;
-  for (size_t c = 0; c < members.front().form->constants.size(); ++c) {
-    std::vector<int64_t> values;
-    for (const Member& m : members) values.push_back(m.form->constants[c]);
-    if (std::ranges::all_of(values, [&](int64_t v) { return v == values.front(); })) {
+template <typename T>
+Differences<T> DifferencesOf(const Members& members, std::vector<T> FunctionForm::* all) {
+  Differences<T> d;
+  std::map<std::vector<T>, uint32_t> known;
+  for (size_t c = 0; c < (members.front().form->*all).size(); ++c) {
+    std::vector<T> values;
+    for (const Member& m : members) values.push_back((m.form->*all)[c]);
+    if (std::ranges::all_of(values, [&](const T& v) { return v == values.front(); })) {
       d.classes.push_back(SharedBody::kKept);
       continue;
     }
@@ -325,7 +378,7 @@ Differences DifferencesOf(const Members& members) {
 }
 
 // The innermost loops that would read too much of the table.
-std::set<uint32_t> CrowdedLoops(const FunctionForm& form, const Differences& d) {
+std::set<uint32_t> CrowdedLoops(const FunctionForm& form, const Differences<int64_t>& d) {
   std::map<uint32_t, std::set<uint32_t>> read;
   for (size_t c = 0; c < d.classes.size(); ++c) {
     if (form.loops[c] != 0 && d.classes[c] != SharedBody::kKept)
@@ -356,12 +409,13 @@ std::vector<Members> PartBy(const std::set<uint32_t>& loops, const Members& memb
 
 void ShareAmong(const Members& members, std::vector<std::vector<SharedBody>>& all) {
   if (members.size() < 2) return;
-  const Differences d = DifferencesOf(members);
+  const auto d = DifferencesOf(members, &FunctionForm::constants);
   const std::set<uint32_t> crowded = CrowdedLoops(*members.front().form, d);
   if (!crowded.empty()) {
     for (const Members& part : PartBy(crowded, members)) ShareAmong(part, all);
     return;
   }
+  const auto callees = DifferencesOf(members, &FunctionForm::callees);
   for (size_t m = 0; m < members.size(); ++m) {
     SharedBody body;
     body.function = members[m].form->name;
@@ -369,6 +423,8 @@ void ShareAmong(const Members& members, std::vector<std::vector<SharedBody>>& al
     body.is_defined = m == 0;
     body.places = d.classes;
     for (const std::vector<int64_t>& values : d.values) body.table.push_back(values[m]);
+    body.callee_places = callees.classes;
+    for (const std::vector<std::string>& names : callees.values) body.callees.push_back(names[m]);
     all[members[m].module].push_back(std::move(body));
   }
 }
@@ -394,13 +450,15 @@ std::vector<std::vector<SharedBody>> ShareBodies(
 
 namespace {
 
-llvm::Function& DeclareBody(const llvm::Function& function, const std::string& name,
+// Of the function's parameters, the table and the callees.
+llvm::Function& DeclareBody(const llvm::Function& function, const SharedBody& shared,
                             llvm::Module& module) {
   llvm::FunctionType* type = function.getFunctionType();
   std::vector<llvm::Type*> params = type->params();
-  params.push_back(llvm::PointerType::getUnqual(function.getContext()));
+  params.resize(params.size() + 1 + shared.callees.size(),
+                llvm::PointerType::getUnqual(function.getContext()));
   auto* body = llvm::Function::Create(llvm::FunctionType::get(type->getReturnType(), params, false),
-                                      llvm::Function::ExternalLinkage, name, module);
+                                      llvm::Function::ExternalLinkage, shared.body, module);
   body->setVisibility(llvm::GlobalValue::HiddenVisibility);
   body->setDSOLocal(true);
   body->setAttributes(function.getAttributes());
@@ -410,11 +468,17 @@ llvm::Function& DeclareBody(const llvm::Function& function, const std::string& n
 // The function's code becomes the body's.
 void MoveInto(llvm::Function& body, llvm::Function& function, const SharedBody& shared) {
   const std::vector<ReadableConstant> constants = ReadableConstants(function);
+  std::vector<llvm::CallInst*> calls;
+  for (llvm::Instruction& i : llvm::instructions(function)) {
+    if (HelperOf(i) != nullptr) calls.push_back(llvm::cast<llvm::CallInst>(&i));
+  }
   body.splice(body.begin(), &function);
   for (llvm::Argument& a : function.args()) a.replaceAllUsesWith(body.getArg(a.getArgNo()));
-  llvm::Argument* table = body.getArg(static_cast<unsigned>(function.arg_size()));
+  const auto extra = static_cast<unsigned>(function.arg_size());
+  llvm::Argument* table = body.getArg(extra);
   llvm::IRBuilder<> b(&body.getEntryBlock(), body.getEntryBlock().begin());
   std::vector<llvm::Value*> values;
+  const auto narrow = [&](llvm::Value* value) { return b.CreateTrunc(value, b.getInt32Ty()); };
   for (size_t i = 0; i < shared.table.size(); ++i) {
     llvm::Value* address = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), table, i);
     llvm::LoadInst* value =
@@ -423,7 +487,16 @@ void MoveInto(llvm::Function& body, llvm::Function& function, const SharedBody& 
     values.push_back(value);
   }
   for (size_t c = 0; c < constants.size(); ++c) {
-    if (shared.places[c] != SharedBody::kKept) constants[c].use->set(values[shared.places[c]]);
+    if (shared.places[c] == SharedBody::kKept) continue;
+    llvm::Use& use = *constants[c].use;
+    llvm::Value*& value = values[shared.places[c]];
+    use.set(use->getType()->isIntegerTy(32) ? narrow(value) : value);
+  }
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const uint32_t place = shared.callee_places[c];
+    if (place == SharedBody::kKept) continue;
+    calls[c]->setDoesNotThrow();
+    calls[c]->setCalledOperand(body.getArg(extra + 1 + place));
   }
 }
 
@@ -441,11 +514,13 @@ llvm::Constant* TableOf(const SharedBody& shared, llvm::Module& module) {
   return table;
 }
 
-void CallBody(llvm::Function& function, llvm::Function& body, llvm::Constant* table) {
+void CallBody(llvm::Function& function, llvm::Function& body, const SharedBody& shared) {
+  llvm::Module& module = *function.getParent();
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(function.getContext(), "entry", &function));
   std::vector<llvm::Value*> args;
   for (llvm::Argument& a : function.args()) args.push_back(&a);
-  args.push_back(table);
+  args.push_back(TableOf(shared, module));
+  for (const std::string& callee : shared.callees) args.push_back(module.getFunction(callee));
   llvm::CallInst* call = b.CreateCall(&body, args);
   call->setTailCall();
   if (call->getType()->isVoidTy()) {
@@ -476,13 +551,15 @@ void ApplySharedBodies(std::span<const SharedBody> bodies, llvm::Module& module)
   for (const SharedBody& shared : bodies) {
     llvm::Function& function = *module.getFunction(shared.function);
     llvm::Function* body = module.getFunction(shared.body);
-    if (body == nullptr) body = &DeclareBody(function, shared.body, module);
+    if (body == nullptr) body = &DeclareBody(function, shared, module);
     if (shared.is_defined) {
       MoveInto(*body, function, shared);
     } else {
+      const llvm::GlobalValue::LinkageTypes linkage = function.getLinkage();
       function.deleteBody();
+      function.setLinkage(linkage);
     }
-    CallBody(function, *body, TableOf(shared, module));
+    CallBody(function, *body, shared);
   }
   if (!bodies.empty()) DropUnused(module);
 }

@@ -6,6 +6,8 @@
 //   kernel_7(args) { ...  784 ... 64 ... }   =>   kernel_7(args) { body(args, {784}) }
 //                                                 body(args, t) { ... t[0] ... 64 ... }
 //
+// Helpers that they call may differ, too: the body is given those that do.
+//
 // As "merge functions by parameters for constants" of LLVM's and Swift's mergers, with a bound that
 // code keeps its speed by: constants that loops are unrolled by, that are divided by in loops, or
 // that an innermost loop would need many registers for stay in the code, and functions that differ
@@ -30,14 +32,16 @@ namespace relayvm::codegen {
 // What decides whether a function may share another one's body.
 struct FunctionForm {
   std::string name;
-  // Of all that is not in `constants`: equal for functions that differ in these alone. No form is
-  // equal to one that `is_shareable` is false for.
+  // Of all that is not in `constants` and `callees`: equal for functions that differ in these alone.
+  // No form is equal to one that `is_shareable` is false for.
   std::array<uint8_t, 32> structure{};
   bool is_shareable = false;
   // Of the code, in its order, and the innermost loop that each stands in (from 1 on; 0: in none
   // that has no loop in it).
   std::vector<int64_t> constants;
   std::vector<uint32_t> loops;
+  // Of the helpers that it calls, one for each call, in its order.
+  std::vector<std::string> callees;
 };
 
 // Of a function as it is emitted, which stays as it is.
@@ -52,6 +56,9 @@ struct SharedBody {
   static constexpr uint32_t kKept = UINT32_MAX;
   std::vector<uint32_t> places;
   std::vector<int64_t> table;
+  // The same for FunctionForm::callees, and those that the body is given.
+  std::vector<uint32_t> callee_places;
+  std::vector<std::string> callees;
 };
 
 // For each module, given the forms of its functions, those that share a body with others. The first

@@ -227,7 +227,7 @@ std::vector<Group> GroupsOf(std::vector<KernelPlan>& plans, const std::vector<in
   return groups;
 }
 
-// Of helpers that several texts define, the first one does.
+// Of helpers that several texts define, the first one does. They may share bodies as kernels do.
 void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
   struct Definition {
     std::string features;
@@ -243,17 +243,18 @@ void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
     }
   }
   for (size_t t = 0; t < texts.size(); ++t) {
-    for (const codegen::Helper& h : texts[t]->helpers) {
+    for (codegen::Helper& h : texts[t]->helpers) {
       const Definition& d = all.at(h.name);
-      if (!d.is_shared || d.differs) continue;
-      (d.first == t ? texts[t]->shared : texts[t]->elsewhere).push_back(h.name);
+      if (d.differs) continue;
+      if (d.is_shared) (d.first == t ? texts[t]->shared : texts[t]->elsewhere).push_back(h.name);
+      if (d.first == t && h.form.is_shareable) texts[t]->forms.push_back(std::move(h.form));
     }
   }
 }
 
-void ShareKernelBodies(std::span<Result<codegen::KernelText>> texts) {
+void ShareBodiesOf(std::span<Result<codegen::KernelText>> texts) {
   std::vector<const std::vector<codegen::FunctionForm>*> modules;
-  for (const Result<codegen::KernelText>& text : texts) modules.push_back(&text->kernels);
+  for (const Result<codegen::KernelText>& text : texts) modules.push_back(&text->forms);
   std::vector<std::vector<codegen::SharedBody>> bodies = codegen::ShareBodies(modules);
   for (size_t t = 0; t < texts.size(); ++t) texts[t]->bodies = std::move(bodies[t]);
 }
@@ -332,7 +333,7 @@ Result<KernelImage> KernelCompiler::Finish() {
     if (!text.ok()) return text.status();
   }
   ShareHelpers(texts);
-  ShareKernelBodies(texts);
+  ShareBodiesOf(texts);
 
   // What takes longest is first, so that threads end together.
   std::ranges::stable_sort(order, std::greater(), [&](size_t t) {

@@ -81,13 +81,14 @@ Status EmitText(std::span<KernelPlan* const> plans, const KernelOptions& options
   }
   for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;
-    if (!f.hasInternalLinkage()) {
-      FunctionForm form = FormOf(f);
-      if (form.is_shareable) text->kernels.push_back(std::move(form));
-      continue;
+    FunctionForm form = FormOf(f);
+    if (f.hasInternalLinkage()) {
+      text->helpers.push_back({f.getName().str(),
+                               f.getFnAttribute("target-features").getValueAsString().str(),
+                               std::move(form)});
+    } else if (form.is_shareable) {
+      text->forms.push_back(std::move(form));
     }
-    text->helpers.push_back(
-        {f.getName().str(), f.getFnAttribute("target-features").getValueAsString().str()});
   }
   if (options.quick) {
     text->work = *kept;
@@ -170,8 +171,9 @@ ObjectCache::Key KeyOfText(const KernelText& text, const KernelOptions& options)
     rest += '\n';
   }
   for (const SharedBody& b : text.bodies) {
-    rest += fmt::format("{} {} {} {} {}\n", b.function, b.body, b.is_defined,
-                        fmt::join(b.places, ","), fmt::join(b.table, ","));
+    rest += fmt::format("{} {} {} {} {} {} {}\n", b.function, b.body, b.is_defined,
+                        fmt::join(b.places, ","), fmt::join(b.table, ","),
+                        fmt::join(b.callee_places, ","), fmt::join(b.callees, ","));
   }
   return KeyOf(text.bitcode, rest, options, text.opt_level);
 }
