@@ -155,10 +155,11 @@ Status TranslateText(const KernelText& text, const KernelOptions& options, Kerne
     module.print(stream, nullptr);
   }
   if (options.keep_assembly) {
-    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, *work.machine));
+    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, *work.machine, text.opt_level));
   }
   const Timer timer(&code->times.code_generation);
-  RELAYVM_ASSIGN_OR_RETURN(code->object, EmitObject(module, *work.machine, options.stop, timed));
+  RELAYVM_ASSIGN_OR_RETURN(code->object,
+                           EmitObject(module, *work.machine, text.opt_level, options.stop, timed));
   for (const auto& [name, time] : times)
     code->times.kernels.push_back({name, time.milliseconds, time.lines, text.opt_level});
   return OkStatus();

@@ -46,7 +46,7 @@ Status Generate(const char* text) {
     REQUIRE_MESSAGE(work->module != nullptr, error.getMessage().str());
     GuardDiagnoses(work->context);
     PrepareModule(*work->module, *work->machine);
-    return EmitObject(*work->module, *work->machine).status();
+    return EmitObject(*work->module, *work->machine, 3).status();
   });
 }
 

@@ -48,7 +48,7 @@ using FunctionTimes = std::map<std::string, FunctionTime>;
 Status Optimise(llvm::Module& module, llvm::TargetMachine& translator, const Machine& machine,
                 int opt_level, const std::stop_token& stop = {}, FunctionTimes* times = nullptr);
 Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine,
-                                     const std::stop_token& stop = {},
+                                     int opt_level, const std::stop_token& stop = {},
                                      FunctionTimes* times = nullptr);
 // Of all that an object is made of: the module, as it is before it is optimised, what else is done
 // to it (`rest`), and how it is translated.
@@ -57,6 +57,7 @@ ObjectCache::Key KeyOf(std::span<const char> bitcode, std::string_view rest,
 // All of it: from options.cache, where it is there. In GuardLlvm.
 Result<std::vector<char>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
                                      const KernelOptions& options);
-Result<std::string> EmitAssembly(const llvm::Module& module, llvm::TargetMachine& machine);
+Result<std::string> EmitAssembly(const llvm::Module& module, llvm::TargetMachine& machine,
+                                 int opt_level);
 
 }  // namespace relayvm::codegen
