@@ -32,7 +32,7 @@ namespace relayvm::codegen {
 // What decides whether a function may share another one's body.
 struct FunctionForm {
   std::string name;
-  // Of all that is not in `constants` and `callees`: equal for functions that differ in these alone.
+  // Of all that is not in `constants` and `callees`: equal for functions that differ in these only.
   // No form is equal to one that `is_shareable` is false for.
   std::array<uint8_t, 32> structure{};
   bool is_shareable = false;
