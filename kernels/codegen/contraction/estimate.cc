@@ -206,7 +206,8 @@ double CyclesOfPlaneTiles(const ContractionDetail& d, double lines, double width
   const double rows = d.tile_rows, vectors = d.vectors, sums = rows * vectors;
   const double step =
       std::max({sums / MultiplyAdds(d.target), (rows + vectors) / kLoads, kLatency});
-  const double pitch = width + static_cast<double>(p.reach(1));
+  const double units = std::ceil(width / static_cast<double>(d.plane_columns));
+  const double pitch = width + units * static_cast<double>(p.reach(1));
   const double panels = std::ceil(lines * pitch / static_cast<double>(d.panel));
   const double tiles = panels * static_cast<double>(d.rows.value()) / rows;
   const double copies = 1 + static_cast<double>(p.reach(0)) / kPlaneTileLines;

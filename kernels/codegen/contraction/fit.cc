@@ -348,6 +348,33 @@ std::optional<PixelTile> PlaneTileOf(const ContractionDetail& d) {
   return std::nullopt;
 }
 
+namespace {
+
+// Columns of a unit: all where planes and sums take half of the second cache at most; 0: there
+// is no room for a vector.
+int64_t PlaneColumns(const ContractionDetail& d, const PixelTile& tile) {
+  const PixelOperand& p = d.pixels;
+  const Dim& height = p.output[0];
+  const int64_t lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
+  const int64_t lines =
+      height.is_const() ? std::min(height.value(), kPlaneTileLines) : kPlaneTileLines;
+  // In numbers that nothing overflows.
+  const double of_column =
+      static_cast<double>(p.group_channels) * static_cast<double>(lines + p.reach(0)) +
+      static_cast<double>(tile.rows * lines);
+  const auto elements = static_cast<double>(d.target.l2_bytes / 2 / DTypeBytes(d.dtype));
+  const double room = elements / of_column - static_cast<double>(p.reach(1));
+  if (room < static_cast<double>(lanes)) return 0;
+  const int64_t most = static_cast<int64_t>(room) / lanes * lanes;
+  const Dim& width = p.output[1];
+  if (!width.is_const()) return most;
+  if (width.value() <= most) return width.value();
+  const int64_t units = (width.value() + most - 1) / most;
+  return RoundUp((width.value() + units - 1) / units, lanes);
+}
+
+}  // namespace
+
 // Panels are a copy for each tap, of which every output channel takes its share; planes have pixels
 // between the lines that are of no use, and sums go through memory.
 bool PlaneTilesAreBetter(const ContractionDetail& d) {
@@ -365,19 +392,19 @@ bool PlaneTilesAreBetter(const ContractionDetail& d) {
   const double height = extent(p.output[0]), width = extent(p.output[1]);
   if (height < 1 || width < 1) return false;
   const double lines = std::min<double>(height, kPlaneTileLines);
-  const double pitch = width + static_cast<double>(p.reach(1));
+  const double columns = std::min(width, static_cast<double>(PlaneColumns(d, *tile)));
+  if (columns < 1) return false;
+  const double pitch = columns + static_cast<double>(p.reach(1));
   const double plane = (lines + static_cast<double>(p.reach(0))) * pitch;
-  const auto bytes = static_cast<double>(p.group_channels * DTypeBytes(d.dtype));
-  if (plane * bytes > static_cast<double>(d.target.l2_bytes) / 2) return false;
   // Cycles of a pixel's share of vectors.
   const auto rounded = [](double pixels, int64_t panel) {
     return std::ceil(pixels / static_cast<double>(panel)) * static_cast<double>(panel);
   };
   const double product = rows * depth / kMultiplyAdds, pixels = height * width;
   const double by_panels = rounded(pixels, d.panel) / pixels * (product + depth * kCopied);
-  const double flat = rounded((lines - 1) * pitch + width, int64_t{tile->vectors} * d.lanes);
+  const double flat = rounded((lines - 1) * pitch + columns, int64_t{tile->vectors} * d.lanes);
   const double copied = plane * depth / taps * kCopied;
-  return (flat * product + copied) / (lines * width) + rows * kSum < by_panels;
+  return (flat * product + copied) / (lines * columns) + rows * kSum < by_panels;
 }
 
 Dim FitPlaneTiles(ContractionDetail& d) {
@@ -388,8 +415,9 @@ Dim FitPlaneTiles(ContractionDetail& d) {
   d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
   d.panel = int64_t{d.lanes} * d.vectors;
   const Dim lines = Dim::Min(p.output[0], kPlaneTileLines);
+  d.plane_columns = PlaneColumns(d, tile);
   d.plane_rows = lines + p.reach(0);
-  d.plane_pitch = p.output[1] + p.reach(1);
+  d.plane_pitch = Dim::Min(p.output[1], d.plane_columns) + p.reach(1);
   // Sums of a tile's channels begin in other sets of a cache.
   d.plane_sums = RoundUp(lines * d.plane_pitch + d.panel, 16) + 16;
   const Dim planes = d.plane_rows * d.plane_pitch * p.group_channels + (d.panel + d.lanes);

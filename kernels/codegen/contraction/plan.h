@@ -172,8 +172,10 @@ struct ContractionDetail {
   // sums of an output channel; units that are worked on together, of so many bytes of scratch.
   bool has_planes = false;
   // kDirect: tiles of channels by pixels read such planes, of any number of channels
-  // (plane_tiles.cc); plane_rows, plane_pitch and plane_sums are those of a channel.
+  // (plane_tiles.cc); plane_rows, plane_pitch and plane_sums are those of a channel. A unit has so
+  // many columns of the output, or fewer.
   bool has_plane_tiles = false;
+  int64_t plane_columns = 0;
   // kDirect: lines of the output share the loads of their inputs (direct.cc), and read zeros, so
   // many bytes into scratch, in place of lines outside.
   bool shares_lines = false;

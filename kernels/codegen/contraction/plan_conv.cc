@@ -528,10 +528,12 @@ void ContractionPlanner::PlanPlaneTiles() {
   d.form = ContractionForm::kDirect;
   d.has_plane_tiles = true;
   d.has_long_epilogue = HasLongEpilogue();
-  const Dim units = Dim::CeilDiv(d.pixels.output[0], kPlaneTileLines);
+  const std::vector<Dim>& output = d.pixels.output;
+  const Dim units =
+      Dim::CeilDiv(output[1], d.plane_columns) * Dim::CeilDiv(output[0], kPlaneTileLines);
   plan_.parallel_extent = d.contraction->shape[0] * d.pixels.groups * units;
-  const Dim lines = Dim::Min(d.pixels.output[0], kPlaneTileLines);
-  const Dim work = Dim::Max(1, d.rows * d.depth * lines * d.pixels.output[1]);
+  const Dim lines = Dim::Min(output[0], kPlaneTileLines);
+  const Dim work = Dim::Max(1, d.rows * d.depth * lines * Dim::Min(output[1], d.plane_columns));
   plan_.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
 }
 

@@ -1,8 +1,9 @@
-// A unit is some lines of the output, of all channels of a group. Its pixels are one line of
-// `pitch` elements for each: output (y, x) is sums[(y - first) * pitch + x], where what is past a
-// line's end is of no use, and its input at a tap is
+// A unit is some lines of the output, or as many columns of them as leave planes in a cache, of all
+// channels of a group. Its pixels are one line of `pitch` elements for each: output (y, x) is
+// sums[(y - first) * pitch + x - left], where what is past a line's end is of no use, and its input
+// at a tap is
 //
-//   plane[channel][y - first + ky * dilation][x + kx * dilation]
+//   plane[channel][y - first + ky * dilation][x - left + kx * dilation]
 #include "kernels/codegen/contraction/plane_tiles.h"
 
 #include <vector>
@@ -26,8 +27,7 @@ class PlaneTileEmitter {
         p_(c.d.pixels),
         epilogue_(c),
         loader_(c, 1),
-        pitch_(c.emitter.EmitDim(c.d.plane_pitch)),
-        plane_(Mul(b_, c.emitter.EmitDim(c.d.plane_rows), pitch_)),
+        rows_(c.emitter.EmitDim(c.d.plane_rows)),
         sums_pitch_(c.emitter.EmitDim(c.d.plane_sums)),
         planes_(c.scratch),
         sums_(c.Scratch(c.d.c_offset)),
@@ -38,14 +38,27 @@ class PlaneTileEmitter {
 
   void Emit(Value* begin, Value* end) {
     // In vectors of eight, as few_rows.h has it.
-    Value* of_tile =
-        WorkOf(b_, WorkOf(b_, I64(b_, kPlaneTileLines * d_.tile_rows / 8), pitch_), c_.depth);
+    Value* of_tile = WorkOf(
+        b_,
+        WorkOf(b_, I64(b_, kPlaneTileLines * d_.tile_rows / 8), c_.emitter.EmitDim(d_.plane_pitch)),
+        c_.depth);
     Value* of_unit = WorkOf(b_, of_tile, I64(b_, d_.rows.value() / d_.tile_rows));
     ForPolled(b_, begin, end, 1, of_unit, "unit", [&](Value* index) {
       std::vector<Value*> at =
-          EmitUnflatten(c_, index, {1, p_.groups, Dim::CeilDiv(p_.output[0], kPlaneTileLines)});
-      Unit unit{at[0], at[1], Mul(b_, at[2], kPlaneTileLines), nullptr};
+          EmitUnflatten(c_, index,
+                        {1, p_.groups, Dim::CeilDiv(p_.output[1], d_.plane_columns),
+                         Dim::CeilDiv(p_.output[0], kPlaneTileLines)});
+      Unit unit{};
+      unit.image = at[0];
+      unit.group = at[1];
+      unit.left = Mul(b_, at[2], d_.plane_columns);
+      unit.columns = Min(b_, Sub(b_, width_, unit.left), I64(b_, d_.plane_columns));
+      unit.first = Mul(b_, at[3], kPlaneTileLines);
       unit.lines = Min(b_, Sub(b_, lines_, unit.first), I64(b_, kPlaneTileLines));
+      unit.pitch = Add(b_, unit.columns, p_.reach(1));
+      // Opaque: addresses then advance by it, where LLVM else multiplies by what makes it.
+      if (!ConstantOf(unit.pitch)) unit.pitch = b_.CreateFreeze(unit.pitch);
+      unit.plane = Mul(b_, rows_, unit.pitch);
       FillPlanes(unit);
       Value* weights = c_.PlainRow(d_.a, unit.group, I64(b_, 0));
       ForPolled(b_, I64(b_, 0), c_.rows, d_.tile_rows, of_tile, "tile", [&](Value* row) {
@@ -57,25 +70,27 @@ class PlaneTileEmitter {
 
  private:
   struct Unit {
-    Value *image, *group, *first, *lines;  // of the output's lines
+    Value *image, *group;
+    Value *first, *lines, *left, *columns;  // of the output
+    Value *pitch, *plane;                   // elements of a line, and of a channel's plane
   };
   using Sums = std::vector<Value*>;
 
   // A vector may reach past its row, into what is filled after it.
   void FillPlanes(const Unit& unit) {
     Value* zero = llvm::Constant::getNullValue(c_.vector);
-    Value* vectors = CeilDiv(b_, pitch_, d_.lanes);
+    Value* vectors = CeilDiv(b_, unit.pitch, d_.lanes);
     Value* rows = Add(b_, unit.lines, p_.reach(0));
     For(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "plane.channel", [&](Value* channel) {
-      Value* plane = At(b_, c_.element, planes_, Mul(b_, channel, plane_));
+      Value* plane = At(b_, c_.element, planes_, Mul(b_, channel, unit.plane));
       Value* of_image = Add(b_, Mul(b_, unit.group, p_.group_channels), channel);
       For(b_, I64(b_, 0), vectors, 1, "plane.vector", [&](Value* i) {
         Value* column = Mul(b_, Sub(b_, Add(b_, vectors, -1), i), int64_t{d_.lanes});
-        Value* x = Add(b_, column, -p_.padding[1]);
+        Value* x = Add(b_, Add(b_, unit.left, column), -p_.padding[1]);
         Value* mask = MaskInside(b_, x, 1, width_in_, d_.lanes);
         For(b_, I64(b_, 0), rows, 1, "plane.row", [&](Value* row) {
           Value* y = Add(b_, Add(b_, unit.first, row), -p_.padding[0]);
-          Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, pitch_), column));
+          Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, unit.pitch), column));
           If(
               b_, b_.CreateICmpULT(y, lines_in_),
               [&] { c_.StoreLanes(loader_.Load({unit.image, of_image, y, x}, mask), to); },
@@ -84,14 +99,14 @@ class PlaneTileEmitter {
       });
     });
     // What the last pixels' tiles read past the last plane: numbers that cost no more than others.
-    Value* after = At(b_, c_.element, planes_, Mul(b_, plane_, p_.group_channels));
+    Value* after = At(b_, c_.element, planes_, Mul(b_, unit.plane, p_.group_channels));
     for (int64_t at = 0; at < d_.panel; at += d_.lanes)
       c_.StoreLanes(zero, At(b_, c_.element, after, at));
   }
 
   // All pixels of the unit, of the tile's output channels, whose weights are at `weights`.
   void SumTiles(const Unit& unit, Value* weights) {
-    Value* end = Add(b_, Mul(b_, Add(b_, unit.lines, -1), pitch_), width_);
+    Value* end = Add(b_, Mul(b_, Add(b_, unit.lines, -1), unit.pitch), unit.columns);
     Value* work = WorkOf(b_, I64(b_, d_.panel * d_.tile_rows / 8), c_.depth);
     ForPolled(b_, I64(b_, 0), end, d_.panel, work, "flat", [&](Value* flat) {
       Sums sums(size_t{d_.tile_rows} * d_.vectors, llvm::Constant::getNullValue(c_.vector));
@@ -99,11 +114,11 @@ class PlaneTileEmitter {
       sums =
           ForCarried(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", std::move(sums),
                      [&](Value* channel, const Sums& of_channels) {
-                       Value* plane = At(b_, c_.element, first, Mul(b_, channel, plane_));
+                       Value* plane = At(b_, c_.element, first, Mul(b_, channel, unit.plane));
                        return ForCarried(
                            b_, I64(b_, 0), I64(b_, p_.kernel[0]), 1, "tap", of_channels,
                            [&](Value* ky, const Sums& of_lines) {
-                             Value* line = Mul(b_, Mul(b_, ky, p_.dilation[0]), pitch_);
+                             Value* line = Mul(b_, Mul(b_, ky, p_.dilation[0]), unit.pitch);
                              Value* k = Add(b_, Mul(b_, channel, p_.kernel[0]), ky);
                              return AddLine(At(b_, c_.element, plane, line),
                                             WeightAt(weights, Mul(b_, k, p_.kernel[1])), of_lines);
@@ -152,19 +167,20 @@ class PlaneTileEmitter {
   }
 
   void StoreTiles(const Unit& unit, Value* row) {
-    Value* whole = Mul(b_, Div(b_, width_, I64(b_, d_.lanes)), int64_t{d_.lanes});
+    Value* whole = Mul(b_, Div(b_, unit.columns, I64(b_, d_.lanes)), int64_t{d_.lanes});
     For(b_, I64(b_, 0), I64(b_, d_.tile_rows), 1, "out.row", [&](Value* of_tile) {
       Value* channel = Add(b_, Add(b_, Mul(b_, unit.group, c_.rows), row), of_tile);
       Value* of_row = At(b_, c_.element, sums_, Mul(b_, sums_pitch_, of_tile));
       For(b_, I64(b_, 0), unit.lines, 1, "out.line", [&](Value* line) {
-        Value* of_line = At(b_, c_.element, of_row, Mul(b_, line, pitch_));
+        Value* of_line = At(b_, c_.element, of_row, Mul(b_, line, unit.pitch));
         const auto store = [&](Value* x, Value* mask) {
-          epilogue_.EmitVector({unit.image, channel, Add(b_, unit.first, line)}, x,
-                               LoadLanes(At(b_, c_.element, of_line, x)), mask);
+          epilogue_.EmitVector({unit.image, channel, Add(b_, unit.first, line)},
+                               Add(b_, unit.left, x), LoadLanes(At(b_, c_.element, of_line, x)),
+                               mask);
         };
         For(b_, I64(b_, 0), whole, d_.lanes, "out.vector", [&](Value* x) { store(x, nullptr); });
-        If(b_, b_.CreateICmpSLT(whole, width_),
-           [&] { store(whole, MaskBelow(b_, Sub(b_, width_, whole), d_.lanes)); });
+        If(b_, b_.CreateICmpSLT(whole, unit.columns),
+           [&] { store(whole, MaskBelow(b_, Sub(b_, unit.columns, whole), d_.lanes)); });
       });
     });
   }
@@ -179,8 +195,8 @@ class PlaneTileEmitter {
   const PixelOperand& p_;
   EpilogueEmitter epilogue_;
   PixelLoader loader_;
-  // Elements of a line, of a channel's plane and of a channel's sums; memory; extents.
-  Value *pitch_, *plane_, *sums_pitch_, *planes_, *sums_;
+  // Lines of a plane; elements of a channel's sums; memory; extents.
+  Value *rows_, *sums_pitch_, *planes_, *sums_;
   Value *lines_in_, *width_in_, *lines_, *width_;
 };
 
