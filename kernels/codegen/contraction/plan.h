@@ -140,7 +140,7 @@ struct ContractionDetail {
   // kMatrix: from a panel that is packed to the next, in elements; 0: there is one.
   int64_t panel_pitch = 0;
   // kPixelColumns: taps that bring no pixel inside are left out (taps.h), of weights in the scratch
-  // of a.
+  // of a. Tiles of planes leave them out as they are.
   bool cuts_taps = false;
   // kPixelColumns: up to so many pixels are no lanes (few_pixels.h); 0: never. Bytes into scratch
   // of where they are rows.

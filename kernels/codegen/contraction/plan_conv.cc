@@ -527,6 +527,7 @@ void ContractionPlanner::PlanPlaneTiles() {
   plan_.scratch_bytes = FitPlaneTiles(d);
   d.form = ContractionForm::kDirect;
   d.has_plane_tiles = true;
+  d.cuts_taps = MayCutTaps(d);
   d.has_long_epilogue = HasLongEpilogue();
   const std::vector<Dim>& output = d.pixels.output;
   const Dim units =

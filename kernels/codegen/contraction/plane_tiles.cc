@@ -6,10 +6,13 @@
 //   plane[channel][y - first + ky * dilation][x - left + kx * dilation]
 #include "kernels/codegen/contraction/plane_tiles.h"
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "kernels/codegen/contraction/epilogue.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/contraction/taps.h"
 #include "kernels/codegen/contraction/tile.h"
 
 namespace relayvm::codegen {
@@ -27,6 +30,7 @@ class PlaneTileEmitter {
         p_(c.d.pixels),
         epilogue_(c),
         loader_(c, 1),
+        taps_(EmitTapBounds(c)),
         rows_(c.emitter.EmitDim(c.d.plane_rows)),
         sums_pitch_(c.emitter.EmitDim(c.d.plane_sums)),
         planes_(c.scratch),
@@ -109,28 +113,41 @@ class PlaneTileEmitter {
     Value* end = Add(b_, Mul(b_, Add(b_, unit.lines, -1), unit.pitch), unit.columns);
     Value* work = WorkOf(b_, I64(b_, d_.panel * d_.tile_rows / 8), c_.depth);
     ForPolled(b_, I64(b_, 0), end, d_.panel, work, "flat", [&](Value* flat) {
-      Sums sums(size_t{d_.tile_rows} * d_.vectors, llvm::Constant::getNullValue(c_.vector));
-      Value* first = At(b_, c_.element, planes_, flat);
-      sums =
-          ForCarried(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", std::move(sums),
-                     [&](Value* channel, const Sums& of_channels) {
-                       Value* plane = At(b_, c_.element, first, Mul(b_, channel, unit.plane));
-                       return ForCarried(
-                           b_, I64(b_, 0), I64(b_, p_.kernel[0]), 1, "tap", of_channels,
-                           [&](Value* ky, const Sums& of_lines) {
-                             Value* line = Mul(b_, Mul(b_, ky, p_.dilation[0]), unit.pitch);
-                             Value* k = Add(b_, Mul(b_, channel, p_.kernel[0]), ky);
-                             return AddLine(At(b_, c_.element, plane, line),
-                                            WeightAt(weights, Mul(b_, k, p_.kernel[1])), of_lines);
-                           });
-                     });
-      for (int64_t row = 0; row < d_.tile_rows; ++row) {
-        Value* to = At(b_, c_.element, sums_, Add(b_, Mul(b_, sums_pitch_, row), flat));
-        for (int64_t v = 0; v < d_.vectors; ++v) {
-          c_.StoreLanes(sums[row * d_.vectors + v], At(b_, c_.element, to, v * d_.lanes));
-        }
-      }
+      if (!d_.cuts_taps) return SumTile(unit, weights, flat, false);
+      If(
+          b_, taps_.is_cut, [&] { SumTile(unit, weights, flat, true); },
+          [&] { SumTile(unit, weights, flat, false); });
     });
+  }
+
+  // Of the pixels from `flat` on; `is_cut`: of the taps that are not left out.
+  void SumTile(const Unit& unit, Value* weights, Value* flat, bool is_cut) {
+    Sums sums(size_t{d_.tile_rows} * d_.vectors, llvm::Constant::getNullValue(c_.vector));
+    Value* first = At(b_, c_.element, planes_, flat);
+    sums = ForCarried(
+        b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", std::move(sums),
+        [&](Value* channel, const Sums& of_channels) {
+          Value* plane = At(b_, c_.element, first, Mul(b_, channel, unit.plane));
+          return ForTaps(0, is_cut, of_channels, [&](Value* ky, const Sums& of_lines) {
+            Value* line =
+                At(b_, c_.element, plane, Mul(b_, Mul(b_, ky, p_.dilation[0]), unit.pitch));
+            Value* k = Add(b_, Mul(b_, channel, p_.kernel[0]), ky);
+            return AddLine(line, WeightAt(weights, Mul(b_, k, p_.kernel[1])), of_lines, is_cut);
+          });
+        });
+    for (int64_t row = 0; row < d_.tile_rows; ++row) {
+      Value* to = At(b_, c_.element, sums_, Add(b_, Mul(b_, sums_pitch_, row), flat));
+      for (int64_t v = 0; v < d_.vectors; ++v) {
+        c_.StoreLanes(sums[row * d_.vectors + v], At(b_, c_.element, to, v * d_.lanes));
+      }
+    }
+  }
+
+  Sums ForTaps(size_t axis, bool is_cut, Sums sums,
+               const std::function<Sums(Value*, const Sums&)>& body) {
+    Value* first = is_cut ? taps_.first[axis] : I64(b_, 0);
+    Value* count = is_cut ? taps_.count[axis] : I64(b_, p_.kernel[axis]);
+    return ForCarried(b_, first, Add(b_, first, count), 1, "tap", std::move(sums), body);
   }
 
   // Of the tile's first channel.
@@ -139,7 +156,7 @@ class PlaneTileEmitter {
   }
 
   // The taps of a line of the window.
-  Sums AddLine(Value* line, Value* weights, Sums sums) {
+  Sums AddLine(Value* line, Value* weights, Sums sums, bool is_cut) {
     const auto add = [&](Value* kx, Sums of_taps) {
       Value* from = At(b_, c_.element, line, Mul(b_, kx, p_.dilation[1]));
       Value* weight = WeightAt(weights, kx);
@@ -159,9 +176,7 @@ class PlaneTileEmitter {
       return of_taps;
     };
     constexpr int64_t kUnrolled = 7;
-    if (p_.kernel[1] > kUnrolled) {
-      return ForCarried(b_, I64(b_, 0), I64(b_, p_.kernel[1]), 1, "tap", std::move(sums), add);
-    }
+    if (p_.kernel[1] > kUnrolled || is_cut) return ForTaps(1, is_cut, std::move(sums), add);
     for (int64_t kx = 0; kx < p_.kernel[1]; ++kx) sums = add(I64(b_, kx), std::move(sums));
     return sums;
   }
@@ -195,6 +210,7 @@ class PlaneTileEmitter {
   const PixelOperand& p_;
   EpilogueEmitter epilogue_;
   PixelLoader loader_;
+  TapBounds taps_;
   // Lines of a plane; elements of a channel's sums; memory; extents.
   Value *rows_, *sums_pitch_, *planes_, *sums_;
   Value *lines_in_, *width_in_, *lines_, *width_;

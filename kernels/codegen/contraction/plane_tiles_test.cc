@@ -118,6 +118,16 @@ TEST_CASE("tiles of planes: long units ask whether to go on, short ones do not")
   }
 }
 
+TEST_CASE("tiles of planes: images of open extents may leave out taps, where two pixels would") {
+  Conv c{{20, 33}, 3, 24, 1, {5, 5}, {1, 1}, {2, 2}, {1, 1}};
+  for (const bool symbolic : {false, true}) {
+    c.symbolic = symbolic;
+    const auto plan = PlanOf(c, "x86-64-v3");
+    REQUIRE(plan->has_plane_tiles);
+    CHECK(plan->cuts_taps == symbolic);
+  }
+}
+
 TEST_CASE("tiles of planes: where panels would be copies for few channels") {
   const auto of = [](int64_t ins, int64_t outs, int64_t window, int64_t extent) {
     const int64_t pad = window / 2;
