@@ -123,6 +123,20 @@ inline void CopyBytes(const void* from, size_t bytes, void* to) {
   if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
+// The environment of a kernel that counts how often it asks whether to go on, and says no at poll
+// number `stop_at`.
+struct CountingEnv : RelayvmKernelEnv {
+  static constexpr int32_t kStopped = 77;  // whatever it is, the kernel returns it
+  explicit CountingEnv(int64_t stop_at)
+      : RelayvmKernelEnv{sizeof(RelayvmKernelEnv), 1, Poll, nullptr, nullptr}, left(stop_at) {}
+  static int32_t Poll(const RelayvmKernelEnv* env) {
+    auto* self = static_cast<CountingEnv*>(const_cast<RelayvmKernelEnv*>(env));
+    ++self->polls;
+    return --self->left == 0 ? kStopped : 0;
+  }
+  int64_t left, polls = 0;
+};
+
 class KernelHarness {
  public:
   explicit KernelHarness(KernelOptions options = {}) : compiler_(std::move(options)) {}

@@ -28,18 +28,6 @@ Tensor Sum(std::vector<Dim> shape, const std::vector<te::Axis>& axes,
   });
 }
 
-// Stops at the poll number `left`.
-struct CountingEnv : RelayvmKernelEnv {
-  explicit CountingEnv(int64_t stop_at)
-      : RelayvmKernelEnv{sizeof(RelayvmKernelEnv), 1, Poll, nullptr, nullptr}, left(stop_at) {}
-  static int32_t Poll(const RelayvmKernelEnv* env) {
-    auto* self = static_cast<CountingEnv*>(const_cast<RelayvmKernelEnv*>(env));
-    ++self->polls;
-    return --self->left == 0 ? 77 : 0;
-  }
-  int64_t left, polls = 0;
-};
-
 struct Case {
   KernelSpec spec;
   SymbolValues symbols;
@@ -124,7 +112,7 @@ TEST_CASE("kernels poll: loops without an end in sight stop") {
     for (size_t k = 0; k < cases.size(); ++k) {
       CAPTURE(k);
       CountingEnv env(3);
-      CHECK(Call(harness, k, cases[k], env) == 77);
+      CHECK(Call(harness, k, cases[k], env) == CountingEnv::kStopped);
       CHECK(env.polls == 3);
     }
   }

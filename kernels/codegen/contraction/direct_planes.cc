@@ -94,7 +94,7 @@ class PlaneEmitter {
           Value* start = At(b_, c_.element, unit.planes, Add(b_, from, flat));
           std::vector<Value*> data;
           for (int64_t v = 0; v < d_.plane_vectors; ++v) {
-            data.push_back(LoadLanes(At(b_, c_.element, start, v * lanes)));
+            data.push_back(c_.LoadLanes(At(b_, c_.element, start, v * lanes)));
           }
           for (int64_t m = 0; m < outputs; ++m) {
             Value* weight =
@@ -122,17 +122,13 @@ class PlaneEmitter {
       For(b_, I64(b_, 0), output_[1], d_.lanes, "out.vector", [&](Value* x) {
         Value* mask = MaskBelow(b_, Sub(b_, output_[1], x), d_.lanes);
         For(b_, I64(b_, 0), unit.lines, 1, "out.line", [&](Value* line) {
-          Value* sum = LoadLanes(At(b_, c_.element, sums, Add(b_, Mul(b_, line, pitch_), x)));
+          Value* sum = c_.LoadLanes(At(b_, c_.element, sums, Add(b_, Mul(b_, line, pitch_), x)));
           epilogue_.EmitVector(
               {unit.image, Add(b_, Mul(b_, unit.group, outputs), m), Add(b_, unit.first, line)}, x,
               sum, mask);
         });
       });
     }
-  }
-
-  Value* LoadLanes(Value* pointer) {
-    return b_.CreateAlignedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes));
   }
 
   // Where plane (py, px) starts.

@@ -66,6 +66,10 @@ llvm::Type* ContractionContext::ElementOf(const MatrixOperand& operand) const {
   return operand.halves ? emitter.MemoryType(DType::kFloat16) : element;
 }
 
+Value* ContractionContext::LoadLanes(Value* pointer) {
+  return b.CreateAlignedLoad(vector, pointer, llvm::Align(element_bytes));
+}
+
 void ContractionContext::StoreLanes(Value* vector_value, Value* pointer) {
   b.CreateAlignedStore(vector_value, pointer, llvm::Align(element_bytes));
 }

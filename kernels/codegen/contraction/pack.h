@@ -44,6 +44,8 @@ struct ContractionContext {
   llvm::Type* ElementOf(const MatrixOperand& operand) const;
   // The address of element (row, 0) of an operand that has a buffer.
   llvm::Value* PlainRow(const MatrixOperand& operand, llvm::Value* batch, llvm::Value* row);
+  // A vector of the accumulator type, wherever it begins.
+  llvm::Value* LoadLanes(llvm::Value* pointer);
   void StoreLanes(llvm::Value* vector_value, llvm::Value* pointer);
   // Keeps an expression alive as long as the emitter may know it by address.
   const te::Expr& Keep(te::Expr e);

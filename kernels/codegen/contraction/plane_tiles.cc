@@ -162,7 +162,7 @@ class PlaneTileEmitter {
       Value* weight = WeightAt(weights, kx);
       Sums data;
       for (int64_t v = 0; v < d_.vectors; ++v) {
-        data.push_back(LoadLanes(At(b_, c_.element, from, v * d_.lanes)));
+        data.push_back(c_.LoadLanes(At(b_, c_.element, from, v * d_.lanes)));
       }
       for (int64_t row = 0; row < d_.tile_rows; ++row) {
         const int64_t at = d_.a_k_stride == 1 ? row * d_.depth.value() : row;
@@ -190,7 +190,7 @@ class PlaneTileEmitter {
         Value* of_line = At(b_, c_.element, of_row, Mul(b_, line, unit.pitch));
         const auto store = [&](Value* x, Value* mask) {
           epilogue_.EmitVector({unit.image, channel, Add(b_, unit.first, line)},
-                               Add(b_, unit.left, x), LoadLanes(At(b_, c_.element, of_line, x)),
+                               Add(b_, unit.left, x), c_.LoadLanes(At(b_, c_.element, of_line, x)),
                                mask);
         };
         For(b_, I64(b_, 0), whole, d_.lanes, "out.vector", [&](Value* x) { store(x, nullptr); });
@@ -198,10 +198,6 @@ class PlaneTileEmitter {
            [&] { store(whole, MaskBelow(b_, Sub(b_, unit.columns, whole), d_.lanes)); });
       });
     });
-  }
-
-  Value* LoadLanes(Value* pointer) {
-    return b_.CreateAlignedLoad(c_.vector, pointer, llvm::Align(c_.element_bytes));
   }
 
   ContractionContext& c_;

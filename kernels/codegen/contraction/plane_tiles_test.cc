@@ -80,18 +80,6 @@ TEST_CASE("tiles of planes: lines that are longer than what is copied at once") 
   }
 }
 
-// The environment of a kernel: counts what it asks, and says stop at the poll number `left`.
-struct Counting : RelayvmKernelEnv {
-  explicit Counting(int64_t stop_at)
-      : RelayvmKernelEnv{sizeof(RelayvmKernelEnv), 1, Poll, nullptr, nullptr}, left(stop_at) {}
-  static int32_t Poll(const RelayvmKernelEnv* env) {
-    auto* self = static_cast<Counting*>(const_cast<RelayvmKernelEnv*>(env));
-    ++self->polls;
-    return --self->left == 0 ? RELAYVM_KERNEL_STOPPED : 0;
-  }
-  int64_t left, polls = 0;
-};
-
 TEST_CASE("tiles of planes: long units ask whether to go on, short ones do not") {
   if (!Runs("x86-64-v3")) return;
   for (const int64_t width : {40, 900}) {
@@ -108,12 +96,12 @@ TEST_CASE("tiles of planes: long units ask whether to go on, short ones do not")
         scratch(static_cast<size_t>(harness.interface(k).scratch_bytes.value()));
     std::vector<void*> buffers = {data.data(), kernel.data(), output.data()};
     const RelayvmKernelArgs args{buffers.data(), nullptr, scratch.data()};
-    Counting counting(INT64_MAX);
+    CountingEnv counting(INT64_MAX);
     CHECK(harness.function(k)(&counting, &args, 0, 1) == 0);
     CHECK((counting.polls > 0) == (width == 900));
     if (width < 900) continue;
-    Counting stopping(1);
-    CHECK(harness.function(k)(&stopping, &args, 0, 1) == RELAYVM_KERNEL_STOPPED);
+    CountingEnv stopping(1);
+    CHECK(harness.function(k)(&stopping, &args, 0, 1) == CountingEnv::kStopped);
     CHECK(stopping.polls == 1);
   }
 }
