@@ -211,7 +211,8 @@ double CyclesOfPlaneTiles(const ContractionDetail& d, double lines, double width
   const double panels = std::ceil(lines * pitch / static_cast<double>(d.panel));
   const double tiles = panels * static_cast<double>(d.rows.value()) / rows;
   const double copies = 1 + static_cast<double>(p.reach(0)) / kPlaneTileLines;
-  const double copied = static_cast<double>(p.group_channels) * lines * copies * pitch / d.lanes;
+  const auto planes = static_cast<double>(p.group_channels * p.phases(0) * p.phases(1));
+  const double copied = planes * lines * copies * pitch / d.lanes;
   return tiles * (static_cast<double>(d.depth.value()) * step + kCall + 2 * sums) +
          copied * kFilledVector;
 }

@@ -330,10 +330,12 @@ Dim FitPlanes(ContractionDetail& d) {
 }
 
 std::optional<PixelTile> PlaneTileOf(const ContractionDetail& d) {
+  constexpr int64_t kMostStride = 4;
   const PixelOperand& p = d.pixels;
   if (d.form != ContractionForm::kPixelColumns || !p.plain || p.bytes || p.spatial() != 2 ||
-      p.stride[0] != 1 || p.stride[1] != 1 || p.taps() < 2 || p.group_channels < 1 || !d.a.buffer ||
-      d.a.halves || d.dtype != DType::kFloat32 || d.rounds || !d.target.fma ||
+      p.stride[0] > kMostStride || p.stride[1] > kMostStride ||
+      (p.stride[0] > 1 && p.dilation[0] > 1) || p.taps() < 2 || p.group_channels < 1 ||
+      !d.a.buffer || d.a.halves || d.dtype != DType::kFloat32 || d.rounds || !d.target.fma ||
       d.target.vector_bytes < 32 || d.order.form != SumOrder::Form::kAny ||
       d.target.schedule != TileSchedule()) {
     return std::nullopt;
@@ -359,9 +361,9 @@ int64_t PlaneColumns(const ContractionDetail& d, const PixelTile& tile) {
   const int64_t lines =
       height.is_const() ? std::min(height.value(), kPlaneTileLines) : kPlaneTileLines;
   // In numbers that nothing overflows.
-  const double of_column =
-      static_cast<double>(p.group_channels) * static_cast<double>(lines + p.reach(0)) +
-      static_cast<double>(tile.rows * lines);
+  const double of_column = static_cast<double>(p.group_channels * p.phases(0) * p.phases(1)) *
+                               static_cast<double>(lines + p.reach(0)) +
+                           static_cast<double>(tile.rows * lines);
   const auto elements = static_cast<double>(d.target.l2_bytes / 2 / DTypeBytes(d.dtype));
   const double room = elements / of_column - static_cast<double>(p.reach(1));
   if (room < static_cast<double>(lanes)) return 0;
@@ -381,8 +383,12 @@ bool PlaneTilesAreBetter(const ContractionDetail& d) {
   const std::optional<PixelTile> tile = PlaneTileOf(d);
   if (!tile) return false;
   const PixelOperand& p = d.pixels;
-  // Cycles of a vector that is copied, of one of sums, and multiply-adds of a cycle.
-  constexpr double kCopied = 4, kSum = 4, kMultiplyAdds = 2;
+  // Cycles of a vector that is copied to panels and to planes, of pixels that are one apart, two or
+  // more; cycles of one of sums, and multiply-adds of a cycle.
+  constexpr std::array<double, 3> kPacked = {4, 6, 13}, kFilled = {4, 8, 14};
+  constexpr double kSum = 4, kMultiplyAdds = 2;
+  // Of strides, whose windows share less of what planes hold: measured.
+  constexpr double kLeastGain = 1.03;
   constexpr double kNominal = 128;  // of extents that are open
   const auto extent = [](const Dim& e) {
     return e.is_const() ? static_cast<double>(e.value()) : kNominal;
@@ -395,16 +401,22 @@ bool PlaneTilesAreBetter(const ContractionDetail& d) {
   const double columns = std::min(width, static_cast<double>(PlaneColumns(d, *tile)));
   if (columns < 1) return false;
   const double pitch = columns + static_cast<double>(p.reach(1));
-  const double plane = (lines + static_cast<double>(p.reach(0))) * pitch;
+  const double plane = (lines + static_cast<double>(p.reach(0))) * pitch *
+                       static_cast<double>(p.phases(0) * p.phases(1));
+  const auto apart = static_cast<size_t>(std::min<int64_t>(p.stride[1], 3) - 1);
   // Cycles of a pixel's share of vectors.
   const auto rounded = [](double pixels, int64_t panel) {
     return std::ceil(pixels / static_cast<double>(panel)) * static_cast<double>(panel);
   };
   const double product = rows * depth / kMultiplyAdds, pixels = height * width;
-  const double by_panels = rounded(pixels, d.panel) / pixels * (product + depth * kCopied);
+  const double by_panels = rounded(pixels, d.panel) / pixels * (product + depth * kPacked[apart]);
   const double flat = rounded((lines - 1) * pitch + columns, int64_t{tile->vectors} * d.lanes);
-  const double copied = plane * depth / taps * kCopied;
-  return (flat * product + copied) / (lines * columns) + rows * kSum < by_panels;
+  const double copied = plane * depth / taps * kFilled[apart];
+  const double by_planes = (flat * product + copied) / (lines * columns) + rows * kSum;
+  if (p.stride[0] == 1 && p.stride[1] == 1) return by_planes < by_panels;
+  const double weights = rows * depth * static_cast<double>(DTypeBytes(d.dtype));
+  return by_planes * kLeastGain < by_panels &&
+         weights <= static_cast<double>(d.target.l2_bytes) / 2;
 }
 
 Dim FitPlaneTiles(ContractionDetail& d) {
@@ -420,7 +432,8 @@ Dim FitPlaneTiles(ContractionDetail& d) {
   d.plane_pitch = Dim::Min(p.output[1], d.plane_columns) + p.reach(1);
   // Sums of a tile's channels begin in other sets of a cache.
   d.plane_sums = RoundUp(lines * d.plane_pitch + d.panel, 16) + 16;
-  const Dim planes = d.plane_rows * d.plane_pitch * p.group_channels + (d.panel + d.lanes);
+  const Dim planes = d.plane_rows * d.plane_pitch * (p.group_channels * p.phases(0) * p.phases(1)) +
+                     (d.panel + d.lanes);
   const int64_t bytes = DTypeBytes(d.dtype);
   d.c_offset = RoundUp(planes * bytes, 64);
   return d.c_offset + d.plane_sums * (d.tile_rows * bytes);

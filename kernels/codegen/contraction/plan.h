@@ -15,6 +15,7 @@
 // Dims. Immutable once made. Tested through kernels/codegen/contraction/contraction_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,10 @@ struct PixelOperand {
   int64_t taps() const;
   // How many outputs further along an axis the last tap's input is.
   int64_t reach(size_t axis) const { return (kernel[axis] - 1) * dilation[axis] / stride[axis]; }
+  // How many places in a stride along an axis taps have.
+  int64_t phases(size_t axis) const {
+    return std::min(stride[axis], (kernel[axis] - 1) * dilation[axis] + 1);
+  }
 };
 
 struct Epilogue {

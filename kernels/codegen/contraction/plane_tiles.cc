@@ -3,7 +3,12 @@
 // sums[(y - first) * pitch + x - left], where what is past a line's end is of no use, and its input
 // at a tap is
 //
-//   plane[channel][y - first + ky * dilation][x - left + kx * dilation]
+//   plane[channel][ky * dilation % stride][kx * dilation % stride]
+//        [y - first + ky * dilation / stride][x - left + kx * dilation / stride]
+//
+// where plane[channel][py][px][r][c] is
+//
+//   input[channel][(first + r) * stride + py - padding][(left + c) * stride + px - padding]
 #include "kernels/codegen/contraction/plane_tiles.h"
 
 #include <functional>
@@ -29,7 +34,7 @@ class PlaneTileEmitter {
         d_(c.d),
         p_(c.d.pixels),
         epilogue_(c),
-        loader_(c, 1),
+        loader_(c, c.d.pixels.stride[1]),
         taps_(EmitTapBounds(c)),
         rows_(c.emitter.EmitDim(c.d.plane_rows)),
         sums_pitch_(c.emitter.EmitDim(c.d.plane_sums)),
@@ -63,6 +68,7 @@ class PlaneTileEmitter {
       // Opaque: addresses then advance by it, where LLVM else multiplies by what makes it.
       if (!ConstantOf(unit.pitch)) unit.pitch = b_.CreateFreeze(unit.pitch);
       unit.plane = Mul(b_, rows_, unit.pitch);
+      unit.of_channel = Mul(b_, unit.plane, p_.phases(0) * p_.phases(1));
       FillPlanes(unit);
       Value* weights = c_.PlainRow(d_.a, unit.group, I64(b_, 0));
       ForPolled(b_, I64(b_, 0), c_.rows, d_.tile_rows, of_tile, "tile", [&](Value* row) {
@@ -76,36 +82,53 @@ class PlaneTileEmitter {
   struct Unit {
     Value *image, *group;
     Value *first, *lines, *left, *columns;  // of the output
-    Value *pitch, *plane;                   // elements of a line, and of a channel's plane
+    Value *pitch, *plane, *of_channel;  // elements of a line, of a plane and of a channel's planes
   };
   using Sums = std::vector<Value*>;
 
-  // A vector may reach past its row, into what is filled after it.
   void FillPlanes(const Unit& unit) {
-    Value* zero = llvm::Constant::getNullValue(c_.vector);
-    Value* vectors = CeilDiv(b_, unit.pitch, d_.lanes);
-    Value* rows = Add(b_, unit.lines, p_.reach(0));
     For(b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "plane.channel", [&](Value* channel) {
-      Value* plane = At(b_, c_.element, planes_, Mul(b_, channel, unit.plane));
+      Value* planes = At(b_, c_.element, planes_, Mul(b_, channel, unit.of_channel));
       Value* of_image = Add(b_, Mul(b_, unit.group, p_.group_channels), channel);
-      For(b_, I64(b_, 0), vectors, 1, "plane.vector", [&](Value* i) {
-        Value* column = Mul(b_, Sub(b_, Add(b_, vectors, -1), i), int64_t{d_.lanes});
-        Value* x = Add(b_, Add(b_, unit.left, column), -p_.padding[1]);
-        Value* mask = MaskInside(b_, x, 1, width_in_, d_.lanes);
-        For(b_, I64(b_, 0), rows, 1, "plane.row", [&](Value* row) {
-          Value* y = Add(b_, Add(b_, unit.first, row), -p_.padding[0]);
-          Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, unit.pitch), column));
-          If(
-              b_, b_.CreateICmpULT(y, lines_in_),
-              [&] { c_.StoreLanes(loader_.Load({unit.image, of_image, y, x}, mask), to); },
-              [&] { c_.StoreLanes(zero, to); });
+      ForPhases(0, [&](Value* py) {
+        ForPhases(1, [&](Value* px) {
+          Value* phase = Add(b_, Mul(b_, py, p_.phases(1)), px);
+          Value* plane = At(b_, c_.element, planes, Mul(b_, phase, unit.plane));
+          FillPlane(unit, of_image, py, px, plane);
         });
       });
     });
     // What the last pixels' tiles read past the last plane: numbers that cost no more than others.
-    Value* after = At(b_, c_.element, planes_, Mul(b_, unit.plane, p_.group_channels));
-    for (int64_t at = 0; at < d_.panel; at += d_.lanes)
-      c_.StoreLanes(zero, At(b_, c_.element, after, at));
+    Value* after = At(b_, c_.element, planes_, Mul(b_, unit.of_channel, p_.group_channels));
+    for (int64_t at = 0; at < d_.panel; at += d_.lanes) {
+      c_.StoreLanes(llvm::Constant::getNullValue(c_.vector), At(b_, c_.element, after, at));
+    }
+  }
+
+  void ForPhases(size_t axis, const std::function<void(Value*)>& body) {
+    const int64_t phases = p_.phases(axis);
+    if (phases == 1) return body(I64(b_, 0));
+    For(b_, I64(b_, 0), I64(b_, phases), 1, "plane.phase", body);
+  }
+
+  // A vector may reach past its row, into what is filled after it.
+  void FillPlane(const Unit& unit, Value* channel, Value* py, Value* px, Value* plane) {
+    Value* vectors = CeilDiv(b_, unit.pitch, d_.lanes);
+    For(b_, I64(b_, 0), vectors, 1, "plane.vector", [&](Value* i) {
+      Value* column = Mul(b_, Sub(b_, Add(b_, vectors, -1), i), int64_t{d_.lanes});
+      Value* x = Mul(b_, Add(b_, unit.left, column), p_.stride[1]);
+      x = Add(b_, Add(b_, x, px), -p_.padding[1]);
+      Value* mask = MaskInside(b_, x, p_.stride[1], width_in_, d_.lanes);
+      For(b_, I64(b_, 0), Add(b_, unit.lines, p_.reach(0)), 1, "plane.row", [&](Value* row) {
+        Value* y = Mul(b_, Add(b_, unit.first, row), p_.stride[0]);
+        y = Add(b_, Add(b_, y, py), -p_.padding[0]);
+        Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, unit.pitch), column));
+        If(
+            b_, b_.CreateICmpULT(y, lines_in_),
+            [&] { c_.StoreLanes(loader_.Load({unit.image, channel, y, x}, mask), to); },
+            [&] { c_.StoreLanes(llvm::Constant::getNullValue(c_.vector), to); });
+      });
+    });
   }
 
   // All pixels of the unit, of the tile's output channels, whose weights are at `weights`.
@@ -127,13 +150,14 @@ class PlaneTileEmitter {
     sums = ForCarried(
         b_, I64(b_, 0), I64(b_, p_.group_channels), 1, "channel", std::move(sums),
         [&](Value* channel, const Sums& of_channels) {
-          Value* plane = At(b_, c_.element, first, Mul(b_, channel, unit.plane));
-          return ForTaps(0, is_cut, of_channels, [&](Value* ky, const Sums& of_lines) {
-            Value* line =
-                At(b_, c_.element, plane, Mul(b_, Mul(b_, ky, p_.dilation[0]), unit.pitch));
-            Value* k = Add(b_, Mul(b_, channel, p_.kernel[0]), ky);
-            return AddLine(line, WeightAt(weights, Mul(b_, k, p_.kernel[1])), of_lines, is_cut);
-          });
+          Value* planes = At(b_, c_.element, first, Mul(b_, channel, unit.of_channel));
+          Value* k = Mul(b_, channel, p_.kernel[0]);
+          return ForLines(unit, is_cut, of_channels,
+                          [&](Value* ky, Value* line, const Sums& of_lines) {
+                            return AddLine(unit, At(b_, c_.element, planes, line),
+                                           WeightAt(weights, Mul(b_, Add(b_, k, ky), p_.kernel[1])),
+                                           of_lines, is_cut);
+                          });
         });
     for (int64_t row = 0; row < d_.tile_rows; ++row) {
       Value* to = At(b_, c_.element, sums_, Add(b_, Mul(b_, sums_pitch_, row), flat));
@@ -143,12 +167,41 @@ class PlaneTileEmitter {
     }
   }
 
-  Sums ForTaps(size_t axis, bool is_cut, Sums sums,
+  // The lines of a window, those of a phase after each other: addresses advance evenly.
+  Sums ForLines(const Unit& unit, bool is_cut, const Sums& sums,
+                const std::function<Sums(Value*, Value*, const Sums&)>& body) {
+    const int64_t stride = p_.stride[0];
+    Value* of_phase = Mul(b_, unit.plane, p_.phases(1));
+    if (is_cut || p_.phases(0) == 1) {
+      return ForTaps(0, is_cut, sums, [&](Value* ky, const Sums& of_lines) {
+        Value* y = Mul(b_, ky, p_.dilation[0]);
+        Value* phase = Mul(b_, of_phase, Phase(y, 0));
+        Value* line = Mul(b_, Div(b_, y, I64(b_, stride)), unit.pitch);
+        return body(ky, Add(b_, phase, line), of_lines);
+      });
+    }
+    return ForCarried(
+        b_, I64(b_, 0), I64(b_, p_.phases(0)), 1, "phase", sums,
+        [&](Value* py, const Sums& of_phases) {
+          Value* phase = Mul(b_, py, of_phase);
+          Value* lines = Div(b_, Sub(b_, I64(b_, p_.kernel[0] + stride - 1), py), I64(b_, stride));
+          return ForCarried(
+              b_, I64(b_, 0), lines, 1, "tap", of_phases, [&](Value* i, const Sums& of_lines) {
+                Value* line = Mul(b_, i, unit.pitch);
+                return body(Add(b_, Mul(b_, i, stride), py), Add(b_, phase, line), of_lines);
+              });
+        });
+  }
+
+  Sums ForTaps(size_t axis, bool is_cut, const Sums& sums,
                const std::function<Sums(Value*, const Sums&)>& body) {
     Value* first = is_cut ? taps_.first[axis] : I64(b_, 0);
     Value* count = is_cut ? taps_.count[axis] : I64(b_, p_.kernel[axis]);
-    return ForCarried(b_, first, Add(b_, first, count), 1, "tap", std::move(sums), body);
+    return ForCarried(b_, first, Add(b_, first, count), 1, "tap", sums, body);
   }
+
+  // Of a tap's distance from the first one: where in its stride it is.
+  Value* Phase(Value* distance, size_t axis) { return Rem(b_, distance, I64(b_, p_.stride[axis])); }
 
   // Of the tile's first channel.
   Value* WeightAt(Value* weights, Value* k) {
@@ -156,9 +209,11 @@ class PlaneTileEmitter {
   }
 
   // The taps of a line of the window.
-  Sums AddLine(Value* line, Value* weights, Sums sums, bool is_cut) {
+  Sums AddLine(const Unit& unit, Value* line, Value* weights, Sums sums, bool is_cut) {
     const auto add = [&](Value* kx, Sums of_taps) {
-      Value* from = At(b_, c_.element, line, Mul(b_, kx, p_.dilation[1]));
+      Value* x = Mul(b_, kx, p_.dilation[1]);
+      Value* phase = Mul(b_, Phase(x, 1), unit.plane);
+      Value* from = At(b_, c_.element, line, Add(b_, phase, Div(b_, x, I64(b_, p_.stride[1]))));
       Value* weight = WeightAt(weights, kx);
       Sums data;
       for (int64_t v = 0; v < d_.vectors; ++v) {
@@ -176,7 +231,7 @@ class PlaneTileEmitter {
       return of_taps;
     };
     constexpr int64_t kUnrolled = 7;
-    if (p_.kernel[1] > kUnrolled || is_cut) return ForTaps(1, is_cut, std::move(sums), add);
+    if (p_.kernel[1] > kUnrolled || is_cut) return ForTaps(1, is_cut, sums, add);
     for (int64_t kx = 0; kx < p_.kernel[1]; ++kx) sums = add(I64(b_, kx), std::move(sums));
     return sums;
   }

@@ -1,5 +1,5 @@
-// Convolutions, channels first, whose pixels are one apart: lines of the input are copied to planes
-// with their padding, and tiles of output channels by pixels read every tap from there, where
+// Convolutions, channels first: lines of the input are copied to planes with their padding, the
+// pixels of a stride apart, and tiles of output channels by pixels read every tap from there, where
 // panels (pixels.cc) would be a copy for each tap. Tested through plane_tiles_test.cc.
 #pragma once
 

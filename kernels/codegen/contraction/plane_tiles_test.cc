@@ -59,6 +59,25 @@ TEST_CASE("tiles of planes: what may be around them") {
   }
 }
 
+TEST_CASE("tiles of planes: pixels of a stride are planes of their own") {
+  for (const char* cpu : {"native", "x86-64-v3"}) {
+    if (!Runs(cpu)) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (Conv c : std::vector<Conv>{{{41, 80}, 3, 32, 1, {5, 5}, {2, 2}, {2, 2}, {1, 1}},
+                                    {{20, 122}, 2, 24, 1, {7, 7}, {1, 3}, {3, 2}, {1, 1}},
+                                    {{52, 40}, 8, 48, 2, {7, 3}, {3, 1}, {2, 1}, {1, 1}},
+                                    {{21, 75}, 3, 24, 1, {5, 5}, {1, 2}, {2, 5}, {1, 3}},
+                                    {{70, 90}, 2, 24, 1, {7, 7}, {4, 4}, {1, 3}, {1, 1}},
+                                    {{33, 65}, 4, 24, 1, {3, 9}, {2, 2}, {0, 4}, {1, 1}}}) {
+      CHECK(HasPlaneTiles(c, cpu));
+      c.around = Around::kBiasReluResidual;
+      AddBoth(cases, c);
+    }
+    cases.Check();
+  }
+}
+
 // Lines that end in the first, the second and the last unit.
 TEST_CASE("tiles of planes: lines that are longer than what is copied at once") {
   for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
@@ -135,6 +154,17 @@ TEST_CASE("tiles of planes: where panels would be copies for few channels") {
     CHECK_FALSE(HasPlaneTiles(of(16, 32, 1, 130), cpu));
     Conv strided = of(16, 32, 5, 130);
     strided.stride = {2, 1};
+    CHECK(HasPlaneTiles(strided, cpu));
+    strided.stride = {2, 2};
+    CHECK(HasPlaneTiles(strided, cpu));
+    // A plane for each pixel of a stride, where few taps read them.
+    strided.kernel = {3, 3};
+    CHECK_FALSE(HasPlaneTiles(strided, cpu));
+    strided.kernel = {9, 9};
+    strided.stride = {1, 8};
+    CHECK_FALSE(HasPlaneTiles(strided, cpu));
+    strided.stride = {2, 1};
+    strided.dilation = {2, 1};
     CHECK_FALSE(HasPlaneTiles(strided, cpu));
   }
   CHECK(HasPlaneTiles(of(8, 16, 5, 14), "x86-64-v3"));
