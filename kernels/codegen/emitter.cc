@@ -233,6 +233,16 @@ unsigned Emitter::LanesFor(const Node* n) {
   return std::max(2u, b_.machine().vector_bytes / static_cast<unsigned>(bytes));
 }
 
+unsigned Emitter::LanesFor(const Node* n, const Dim& extent) {
+  constexpr unsigned kLeastBytes = 16;
+  unsigned lanes = LanesFor(n);
+  for (unsigned bytes = b_.machine().vector_bytes;
+       bytes > kLeastBytes && extent.is_const() && extent.value() < int64_t{lanes}; bytes /= 2) {
+    lanes /= 2;
+  }
+  return lanes;
+}
+
 void Emitter::StoreAt(const te::TensorNode* tensor, const Node* index, Value* value,
                       const VectorAxis* axis) {
   TopLevel top(*this);

@@ -103,6 +103,8 @@ class Emitter {
   Ops& ops() { return *ops_; }
   // How many lanes a vector has in which the widest element of `n` fills a register.
   unsigned LanesFor(const Node* n);
+  // The same, of smaller registers where an axis of this extent would not fill one.
+  unsigned LanesFor(const Node* n, const Dim& extent);
 
  private:
   struct Values {
@@ -163,6 +165,7 @@ class Emitter {
   std::vector<llvm::Value*> VectorStep(Reducer& reducer, const Node* n, const Node* position,
                                        const std::vector<llvm::Value*>& state, llvm::Value* mask);
   const te::AxisNode* VectorReduceAxis(const Node* n);
+  void SplatFactors(const std::vector<const Node*>& sums);
   std::vector<llvm::Value*> SumAlongVector(const std::vector<const Node*>& sums,
                                            const te::AxisNode* axis);
   std::vector<llvm::Value*> SumOfLanes(std::vector<Reducer>& reducers,

@@ -26,11 +26,6 @@ namespace {
 // The longest chain of a sum.
 constexpr int64_t kSumBlock = 32;
 
-// sum + x * y, fused where the target can.
-Value* Accumulate(Builder& b, Value* x, Value* y, Value* sum) {
-  return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, sum});
-}
-
 // The row-major position within the reduce axes.
 const Node* PositionOf(Graph& graph, const Node* n) {
   std::vector<Dim> shape;
@@ -82,7 +77,7 @@ std::vector<Value*> Emitter::ReduceLoops(
                        !(axis->extent.is_const() && axis->extent.value() <= kSumBlock);
   if (!blocked) return ForPolled(b_, I64(b_, 0), extent, 1, turn, axis->name, carried, one);
   std::vector<Value*> zeros;
-  for (Value* v : carried) zeros.push_back(llvm::Constant::getNullValue(v->getType()));
+  for (Value* v : carried) zeros.push_back(b_.Zero(v->getType()));
   return ForPolled(b_, I64(b_, 0), extent, kSumBlock, WorkOf(b_, turn, I64(b_, kSumBlock)),
                    axis->name, carried, [&](Value* from, const std::vector<Value*>& sums) {
                      Value* to = Min(b_, Add(b_, from, kSumBlock), extent);
@@ -218,7 +213,7 @@ ReduceState Emitter::VectorStep(Reducer& reducer, const Node* n, const Node* pos
                      (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
   Value* x = Vector(fuses ? body->operands[0] : body);
   if (!fuses) return reducer.Step(state, x, position ? Vector(position) : nullptr, mask);
-  Value* next = Accumulate(b_, x, Vector(body->operands[1]), state[0]);
+  Value* next = b_.MulAdd(x, Vector(body->operands[1]), state[0]);
   return {mask == nullptr ? next : b_.CreateSelect(mask, next, state[0])};
 }
 
@@ -326,9 +321,11 @@ void Emitter::SumTogether(const std::vector<const Node*>& sums, const VectorAxis
     std::vector<Reducer> reducers;
     for (const Node* n : sums) {
       reducers.emplace_back(n, *ops_, b_);
-      results.push_back(reducers.back().Identity(axis == nullptr ? 0 : axis->lanes)[0]);
+      results.push_back(
+          b_.Zero(reducers.back().Identity(axis == nullptr ? 0 : axis->lanes)[0]->getType()));
     }
     const auto step = [&](std::vector<Value*> state) {
+      if (axis != nullptr) SplatFactors(sums);
       for (size_t i = 0; i < sums.size(); ++i) {
         state[i] =
             axis != nullptr
@@ -344,35 +341,50 @@ void Emitter::SumTogether(const std::vector<const Node*>& sums, const VectorAxis
     (axis == nullptr ? scope.scalar : scope.vector)[sums[i]] = results[i];
 }
 
-// As vectors along `axis`, which is one of the sums': with masks the last one is masked, without
-// them what fills no vector is summed by itself.
+// Factors that all lanes share are made vectors in a block of its own: LLVM's quick selection of
+// instructions leaves all of a block before such to the slow one.
+void Emitter::SplatFactors(const std::vector<const Node*>& sums) {
+  std::vector<const Node*> factors;
+  for (const Node* n : sums) {
+    for (const Node* factor : n->operands[0]->operands) {
+      if (!Varies(factor) && std::ranges::find(factors, factor) == factors.end())
+        factors.push_back(factor);
+    }
+  }
+  if (factors.empty()) return;
+  for (const Node* factor : factors) Scalar(factor);
+  NextBlock(b_, "splat");
+  for (const Node* factor : factors) Vector(factor);
+  NextBlock(b_, "step");
+}
+
+// As vectors along `axis`, which is one of the sums'; what fills none is summed by itself.
 std::vector<Value*> Emitter::SumAlongVector(const std::vector<const Node*>& sums,
                                             const te::AxisNode* axis) {
   const size_t count = sums.size();
-  const bool masks = b_.machine().masks;
-  const unsigned lanes = LanesFor(sums[0]->operands[0]);
+  const unsigned lanes = LanesFor(sums[0]->operands[0], axis->extent);
+  const bool has_rest = !axis->extent.is_const() || axis->extent.value() % lanes != 0;
   std::vector<Reducer> reducers;
   std::vector<Value*> state, singles;
   for (const Node* n : sums) {
     reducers.emplace_back(n, *ops_, b_);
-    state.push_back(reducers.back().Identity(lanes)[0]);
+    state.push_back(b_.Zero(reducers.back().Identity(lanes)[0]->getType()));
     singles.push_back(reducers.back().Identity(0)[0]);
   }
-  if (!masks) state.insert(state.end(), singles.begin(), singles.end());
+  if (has_rest) state.insert(state.end(), singles.begin(), singles.end());
   std::vector<const te::AxisNode*> outer = sums[0]->axes;
   std::erase(outer, axis);
   Value* work = EmitWork(sums[0]->operands[0]);
   const auto line = [&](const std::vector<Value*>& initial) {
     OpenScope();
     Value* extent = EmitDim(axis->extent);
-    Value* whole = masks ? extent : b_.CreateAnd(extent, b_.getInt64(~(uint64_t{lanes} - 1)));
+    Value* whole = b_.CreateAnd(extent, b_.getInt64(~(uint64_t{lanes} - 1)));
     const auto vectors = [&](Value* i, std::vector<Value*> s) {
       OpenScope();
-      Value* mask = masks ? MaskBelow(b_, b_.CreateSub(extent, i), lanes) : nullptr;
-      vector_ = {axis, i, lanes, mask};
+      vector_ = {axis, i, lanes, nullptr};
       varies_.clear();
       for (size_t n = 0; n < count; ++n)
-        s[n] = VectorStep(reducers[n], sums[n], nullptr, {s[n]}, mask)[0];
+        s[n] = VectorStep(reducers[n], sums[n], nullptr, {s[n]}, nullptr)[0];
       vector_ = {};
       CloseScope();
       for (Values& scope : scopes_) scope.vector.clear();
@@ -380,7 +392,7 @@ std::vector<Value*> Emitter::SumAlongVector(const std::vector<const Node*>& sums
     };
     std::vector<Value*> s =
         ForPolled(b_, I64(b_, 0), whole, lanes, work, axis->name, initial, vectors);
-    if (!masks) {
+    if (has_rest) {
       s = ForCarried(b_, whole, extent, 1, axis->name, s, [&](Value* i, std::vector<Value*> rest) {
         OpenScope();
         BindAxis(axis, i);
@@ -396,7 +408,7 @@ std::vector<Value*> Emitter::SumAlongVector(const std::vector<const Node*>& sums
     return s;
   };
   state = ReduceLoops(sums[0], outer, 0, state, WorkOf(b_, work, EmitDim(axis->extent)), line);
-  if (!masks) singles.assign(state.begin() + static_cast<ptrdiff_t>(count), state.end());
+  if (has_rest) singles.assign(state.begin() + static_cast<ptrdiff_t>(count), state.end());
   state.resize(count);
   return SumOfLanes(reducers, state, singles);
 }

@@ -514,7 +514,8 @@ llvm::Constant* TableOf(const SharedBody& shared, llvm::Module& module) {
   return table;
 }
 
-void CallBody(llvm::Function& function, llvm::Function& body, const SharedBody& shared) {
+void CallBody(llvm::Function& function, llvm::Function& body, const SharedBody& shared,
+              bool jumps) {
   llvm::Module& module = *function.getParent();
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(function.getContext(), "entry", &function));
   std::vector<llvm::Value*> args;
@@ -522,7 +523,7 @@ void CallBody(llvm::Function& function, llvm::Function& body, const SharedBody& 
   args.push_back(TableOf(shared, module));
   for (const std::string& callee : shared.callees) args.push_back(module.getFunction(callee));
   llvm::CallInst* call = b.CreateCall(&body, args);
-  call->setTailCall();
+  if (jumps) call->setTailCall();
   if (call->getType()->isVoidTy()) {
     b.CreateRetVoid();
   } else {
@@ -547,7 +548,7 @@ void DropUnused(llvm::Module& module) {
 
 }  // namespace
 
-void ApplySharedBodies(std::span<const SharedBody> bodies, llvm::Module& module) {
+void ApplySharedBodies(std::span<const SharedBody> bodies, llvm::Module& module, bool jumps) {
   for (const SharedBody& shared : bodies) {
     llvm::Function& function = *module.getFunction(shared.function);
     llvm::Function* body = module.getFunction(shared.body);
@@ -559,7 +560,7 @@ void ApplySharedBodies(std::span<const SharedBody> bodies, llvm::Module& module)
       function.deleteBody();
       function.setLinkage(linkage);
     }
-    CallBody(function, *body, shared);
+    CallBody(function, *body, shared, jumps);
   }
   if (!bodies.empty()) DropUnused(module);
 }

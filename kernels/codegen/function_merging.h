@@ -66,7 +66,8 @@ struct SharedBody {
 std::vector<std::vector<SharedBody>> ShareBodies(
     std::span<const std::vector<FunctionForm>* const> modules);
 
-// Rewrites the functions of the module. REQUIRES: it is as it was for FormOf.
-void ApplySharedBodies(std::span<const SharedBody> bodies, llvm::Module& module);
+// Rewrites the functions of the module. REQUIRES: it is as it was for FormOf. `jumps`: those that
+// share a body jump to it, which LLVM's quick selection of instructions does not; else they call.
+void ApplySharedBodies(std::span<const SharedBody> bodies, llvm::Module& module, bool jumps);
 
 }  // namespace relayvm::codegen

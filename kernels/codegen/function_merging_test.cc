@@ -86,8 +86,8 @@ TEST_CASE("constants that differ are read from a table, those that are equal sta
   CHECK(bodies[1][1].table == std::vector<int64_t>{784, 64});
   CHECK_FALSE(bodies[1][1].is_defined);
 
-  ApplySharedBodies(bodies[0], *first.module);
-  ApplySharedBodies(bodies[1], *second.module);
+  ApplySharedBodies(bodies[0], *first.module, /*jumps=*/true);
+  ApplySharedBodies(bodies[1], *second.module, /*jumps=*/true);
   for (const Text* t : {&first, &second}) {
     std::string problems;
     llvm::raw_string_ostream stream(problems);
@@ -175,8 +175,8 @@ TEST_CASE("a body is given the helpers that differ") {
   CHECK(bodies[0][0].callees == std::vector<std::string>{"a", "b"});
   CHECK(bodies[1][0].callees == std::vector<std::string>{"b", "a"});
   CHECK(bodies[1][0].callee_places == std::vector<uint32_t>{SharedBody::kKept, 0, 1, 0});
-  ApplySharedBodies(bodies[0], *first.module);
-  ApplySharedBodies(bodies[1], *second.module);
+  ApplySharedBodies(bodies[0], *first.module, /*jumps=*/true);
+  ApplySharedBodies(bodies[1], *second.module, /*jumps=*/true);
   for (const Text* t : {&first, &second}) {
     std::string problems;
     llvm::raw_string_ostream stream(problems);

@@ -142,7 +142,7 @@ Status TranslateText(const KernelText& text, const KernelOptions& options, Kerne
     const Timer timer(&code->times.emission);
     if (work.module == nullptr) RELAYVM_RETURN_IF_ERROR(Read(text.bitcode, &work));
     Share(text, *work.module);
-    ApplySharedBodies(text.bodies, *work.module);
+    ApplySharedBodies(text.bodies, *work.module, /*jumps=*/text.opt_level > 0);
   }
   llvm::Module& module = *work.module;
   {

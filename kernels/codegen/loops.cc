@@ -102,19 +102,19 @@ class LoopEmitter {
     return axis.extent.is_const() && axis.extent.value() <= kShort;
   }
 
-  // One loop of vectors, the last of which is masked; without masks, what fills none by itself.
+  // One loop of vectors, without masks. Where elements may be computed twice the last vector ends
+  // with the loop; else, and where there is no room for one, what fills none is computed by itself.
   void EmitQuickVectors(const LoopNest& nest, const te::AxisNode* axis, Value* first, Value* end) {
     unsigned lanes = 64;
     for (const LoopStore& store : nest.stores)
-      lanes = std::min(lanes, emitter_.LanesFor(store.value));
-    const bool masks = b_.machine().masks;
-    Value* whole =
-        masks ? end
-              : Add(b_, first,
-                    b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~(uint64_t{lanes} - 1))));
+      lanes = std::min(lanes, emitter_.LanesFor(store.value, axis->extent));
+    Value* count = Sub(b_, end, first);
+    Value* last = Sub(b_, end, I64(b_, lanes));
+    Value* whole = may_repeat_
+                       ? b_.CreateSelect(b_.CreateICmpSLT(count, I64(b_, lanes)), first, end)
+                       : Add(b_, first, b_.CreateAnd(count, b_.getInt64(~(uint64_t{lanes} - 1))));
     const auto turn = [&](Value* i) {
-      Value* mask = masks ? MaskBelow(b_, b_.CreateSub(end, i), lanes) : nullptr;
-      EmitVector(nest, {axis, i, lanes, mask});
+      EmitVector(nest, {axis, may_repeat_ ? Min(b_, i, last) : i, lanes, nullptr});
     };
     if (IsShort(*axis)) {
       For(b_, first, whole, lanes, axis->name, turn);
@@ -122,7 +122,6 @@ class LoopEmitter {
       Value* work = WorkOf(b_, TurnWork(nest, nest.axes.size()), I64(b_, lanes));
       ForPolled(b_, first, whole, lanes, work, axis->name, turn);
     }
-    if (masks) return;
     For(b_, whole, end, 1, axis->name, [&](Value* i) {
       emitter_.OpenScope();
       emitter_.BindAxis(axis, i);
@@ -227,13 +226,16 @@ class LoopEmitter {
     if (quick_) {
       if (nest.vectorise && level + 1 == nest.axes.size())
         return EmitQuickVectors(nest, axis, first, end);
+      // A unit of several nests may be all that the kernel does.
+      const bool polls = section_.nests.size() > 1 && level == 0 && nest.axes.size() > 1;
       const auto turn = [&](Value* i) {
+        if (polls) Poll(b_);
         emitter_.OpenScope();
         emitter_.BindAxis(axis, i);
         EmitLevel(nest, level + 1, block);
         emitter_.CloseScope();
       };
-      if (is_cut || IsShort(*axis)) return For(b_, first, end, 1, axis->name, turn);
+      if (is_cut || polls || IsShort(*axis)) return For(b_, first, end, 1, axis->name, turn);
       return ForPolled(b_, first, end, 1, TurnWork(nest, level + 1), axis->name, turn);
     }
     // What both ends are multiples of: no code for a rest where there is none.

@@ -64,15 +64,11 @@ class Math {
   llvm::Value* Mul(llvm::Value* x, llvm::Value* y) { return b_.CreateFMul(x, y); }
   llvm::Value* Div(llvm::Value* x, llvm::Value* y) { return b_.CreateFDiv(x, y); }
   // x * y + z, fused or not: only where either will do.
-  llvm::Value* MulAdd(llvm::Value* x, llvm::Value* y, llvm::Value* z) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type_}, {x, y, z});
-  }
+  llvm::Value* MulAdd(llvm::Value* x, llvm::Value* y, llvm::Value* z) { return b_.MulAdd(x, y, z); }
   llvm::Value* Neg(llvm::Value* x) { return b_.CreateFNeg(x); }
-  llvm::Value* Abs(llvm::Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  llvm::Value* Abs(llvm::Value* x) { return b_.Abs(x); }
   llvm::Value* Sqrt(llvm::Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x); }
-  llvm::Value* CopySign(llvm::Value* x, llvm::Value* sign) {
-    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, sign);
-  }
+  llvm::Value* CopySign(llvm::Value* x, llvm::Value* sign) { return b_.CopySign(x, sign); }
   llvm::Value* If(llvm::Value* condition, llvm::Value* x, llvm::Value* y) {
     return b_.CreateSelect(condition, x, y);
   }

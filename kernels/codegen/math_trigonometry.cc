@@ -122,7 +122,7 @@ llvm::Function* LargeReductions(Builder& outer, double large) {
       [&](Builder& b, llvm::Function* function) {
         For(b, b.getInt64(0), function->getArg(3), 1, "lane", [&](Value* lane) {
           Value* x = b.CreateLoad(f64, b.CreateInBoundsGEP(f64, function->getArg(0), lane));
-          Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+          Value* magnitude = b.Abs(x);
           Value* is_large =
               b.CreateAnd(b.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(f64, large)),
                           b.CreateFCmpOLT(magnitude, llvm::ConstantFP::get(f64, kInfinity)));

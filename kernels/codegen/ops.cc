@@ -101,7 +101,7 @@ Value* Ops::FloatUnary(UnaryOp op, Value* x) {
     case UnaryOp::kNegative:
       return b_.CreateFNeg(x);
     case UnaryOp::kAbs:
-      return intrinsic(llvm::Intrinsic::fabs);
+      return b_.Abs(x);
     case UnaryOp::kSign: {
       Value* negative = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(0)), constant(-1), x);
       return b_.CreateSelect(b_.CreateFCmpOGT(x, constant(0)), constant(1), negative);
@@ -124,20 +124,18 @@ Value* Ops::FloatUnary(UnaryOp op, Value* x) {
     }
     case UnaryOp::kRound: {
       // Half away from zero: the fraction of |x| is exact, so comparing it with 1/2 is too.
-      Value* magnitude = intrinsic(llvm::Intrinsic::fabs);
+      Value* magnitude = b_.Abs(x);
       Value* whole = b_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, magnitude);
       Value* up = b_.CreateFCmpOGE(b_.CreateFSub(magnitude, whole), constant(0.5));
       Value* rounded = b_.CreateSelect(up, b_.CreateFAdd(whole, constant(1)), whole);
-      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, x);
+      return b_.CopySign(rounded, x);
     }
     case UnaryOp::kIsNan:
       return b_.CreateFCmpUNO(x, x);
     case UnaryOp::kIsInf:
-      return b_.CreateFCmpOEQ(intrinsic(llvm::Intrinsic::fabs),
-                              llvm::ConstantFP::getInfinity(type));
+      return b_.CreateFCmpOEQ(b_.Abs(x), llvm::ConstantFP::getInfinity(type));
     case UnaryOp::kIsFinite:
-      return b_.CreateFCmpONE(intrinsic(llvm::Intrinsic::fabs),
-                              llvm::ConstantFP::getInfinity(type));
+      return b_.CreateFCmpONE(b_.Abs(x), llvm::ConstantFP::getInfinity(type));
     default:
       return EmitMath(b_, op, x);
   }
@@ -339,11 +337,9 @@ Value* Ops::IntBinary(BinaryOp op, DType t, Value* x, Value* y) {
     case BinaryOp::kFloorMod:
       return Divide(op, t, x, y);
     case BinaryOp::kMin:
-      return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x,
-                                      y);
+      return b_.IntMin(x, y, is_signed);
     case BinaryOp::kMax:
-      return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x,
-                                      y);
+      return b_.IntMax(x, y, is_signed);
     case BinaryOp::kPower:
       return IntPower(t, x, y);
     case BinaryOp::kAtan2:

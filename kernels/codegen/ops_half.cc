@@ -77,8 +77,7 @@ Value* Ops::DoubleToFloatOdd(Value* x) {
   Value* f = b_.CreateFPTrunc(x, f32);
   Value* back = b_.CreateFPExt(f, x->getType());
   Value* bits = b_.CreateBitCast(f, i32);
-  Value* grew = b_.CreateFCmpOGT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
-                                 b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
+  Value* grew = b_.CreateFCmpOGT(b_.Abs(back), b_.Abs(x));
   Value* down = b_.CreateSub(bits, b_.CreateZExt(grew, i32));
   Value* odd = b_.CreateOr(down, llvm::ConstantInt::get(i32, 1));
   Value* inexact = b_.CreateFCmpONE(back, x);

@@ -4,6 +4,10 @@
 #include <unordered_map>
 
 #include "kernels/codegen/loop_transforms.h"
+#include "kernels/codegen/rewriter.h"
+#include "kernels/codegen/tensor_order.h"
+#include "kernels/op/nn_helpers.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm::codegen {
 
@@ -54,7 +58,96 @@ bool IsReadSideBySide(const LoopNest& nest) {
   return is_simple;
 }
 
+// What a padded convolution loads of its image where it is inside; null: it is written in another
+// way.
+const te::ExprNode* ImageLoad(const te::ExprNode& select, const te::TensorNode& image) {
+  if (select.kind != te::ExprKind::kSelect) return nullptr;
+  const te::ExprNode* load = select.operands[1].get();
+  if (load->kind == te::ExprKind::kCast) load = load->operands[0].get();
+  return load->kind == te::ExprKind::kLoad && load->tensor.get() == &image ? load : nullptr;
+}
+
+// The image, with its padding around it. `before`: the elements that padding puts before it, one a
+// dimension.
+te::Tensor PaddedImage(const te::Tensor& image, const std::vector<int64_t>& before,
+                       const std::vector<int64_t>& after, DType dtype) {
+  std::vector<Dim> shape;
+  for (size_t d = 0; d < before.size(); ++d)
+    shape.push_back(image->shape[d] + Dim(before[d] + after[d]));
+  return te::Compute("padded", shape, [&](const std::vector<te::Expr>& i) {
+    std::vector<te::Expr> at;
+    std::vector<te::Expr> inside;
+    for (size_t d = 0; d < i.size(); ++d) {
+      at.push_back(i[d] - te::IntImm(before[d]));
+      if (before[d] > 0) inside.push_back(at[d] >= te::IntImm(0));
+      if (after[d] > 0) inside.push_back(at[d] < te::DimValue(image->shape[d]));
+    }
+    return nn::SelectIf(nn::AndAll(inside), te::Cast(te::Load(image, at), dtype),
+                        te::Const(0, dtype));
+  });
+}
+
+// A convolution over its padded image, which is added to `images`; itself where it has no padding,
+// or none in this form.
+te::Tensor PutOverPaddedImage(const te::Tensor& conv, std::vector<te::Tensor>& images) {
+  if (conv->hint != te::ScheduleHint::kConv || conv->conv == nullptr || !conv->conv->is_padded())
+    return conv;
+  const ConvForm& form = *conv->conv;
+  const te::Tensor& image = conv->hint_inputs[0];
+  std::vector<int64_t> before(image->shape.size()), after(image->shape.size());
+  for (size_t s = 0; s < form.letters().size(); ++s) {
+    const char letter = form.letters()[s];
+    if (form.data.Factor(letter) != 1) return conv;
+    before[static_cast<size_t>(form.data.Position(letter))] = form.padding.before[s];
+    after[static_cast<size_t>(form.data.Position(letter))] = form.padding.after[s];
+  }
+  te::Tensor padded;
+  Rewriter rewriter([&](const te::Expr& e) -> te::Expr {
+    const te::ExprNode* load = ImageLoad(*e, *image);
+    if (load == nullptr) return nullptr;
+    if (padded == nullptr) padded = PaddedImage(image, before, after, e->dtype);
+    std::vector<te::Expr> at;
+    for (size_t d = 0; d < load->operands.size(); ++d)
+      at.push_back(load->operands[d] + te::IntImm(before[d]));
+    return te::Load(padded, std::move(at));
+  });
+  te::Expr body = rewriter.Rewrite(conv->body);
+  if (padded == nullptr) return conv;
+  images.push_back(padded);
+  auto over = std::make_shared<te::TensorNode>(*conv);
+  over->body = std::move(body);
+  return over;
+}
+
 }  // namespace
+
+OverPaddedImages PutOverPaddedImages(const KernelSpec& spec) {
+  OverPaddedImages over = {spec, {}};
+  std::unordered_map<const te::TensorNode*, te::Tensor> made;
+  for (const te::Tensor& t : TensorsInOrder(spec.outputs)) {
+    te::Tensor now = t;
+    if (!t->is_placeholder()) {
+      Rewriter rewriter([&](const te::Expr& e) -> te::Expr {
+        if (e->kind != te::ExprKind::kLoad) return nullptr;
+        const te::Tensor& read = made.at(e->tensor.get());
+        return read.get() == e->tensor.get() ? nullptr : te::Load(read, e->operands);
+      });
+      te::Expr body = rewriter.Rewrite(t->body);
+      if (body.get() != t->body.get()) {
+        auto node = std::make_shared<te::TensorNode>(*t);
+        node->body = std::move(body);
+        for (te::Tensor& input : node->hint_inputs) {
+          if (const auto found = made.find(input.get()); found != made.end()) input = found->second;
+        }
+        now = std::move(node);
+      }
+      now = PutOverPaddedImage(now, over.images);
+    }
+    made[t.get()] = std::move(now);
+  }
+  for (te::Tensor& output : over.spec.outputs) output = made.at(output.get());
+  return over;
+}
 
 void TakeProductsTogether(Graph& graph, LoopNest& nest) {
   constexpr int64_t kMostTogether = 4;

@@ -8,6 +8,15 @@
 
 namespace relayvm::codegen {
 
+// A spec whose padded convolutions read `images`, which hold the padding too and are to be kept in
+// memory: what sums read of them needs no comparisons, and is contiguous. A unit is then as much
+// as shares an image.
+struct OverPaddedImages {
+  KernelSpec spec;
+  std::vector<te::Tensor> images;
+};
+OverPaddedImages PutOverPaddedImages(const KernelSpec& spec);
+
 // A nest that stores one sum of products runs as vectors along an axis of its result, where a
 // factor is contiguous along one, and for four elements along another axis that one of the factors
 // does not depend on: what they share is loaded once (Emitter::SumTogether). Behind the end the

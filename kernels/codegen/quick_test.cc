@@ -103,6 +103,24 @@ TEST_CASE("quick: convolutions") {
        .padding = {0, 1},
        .dilation = {1, 2},
        .channels_last = true},
+      // What the result may overwrite is read once; what an image is made of is computed once.
+      {.input = {6, 21},
+       .in_channels = 3,
+       .out_channels = 5,
+       .kernel = {3, 3},
+       .stride = {1, 1},
+       .padding = {1, 1},
+       .dilation = {1, 1},
+       .around = Around::kBiasReluResidual},
+      {.input = {6, 13},
+       .in_channels = 2,
+       .out_channels = 4,
+       .kernel = {3, 3},
+       .stride = {1, 1},
+       .padding = {1, 1},
+       .dilation = {1, 1},
+       .around = Around::kPrologue,
+       .symbolic = true},
       {.input = {40},
        .in_channels = 4,
        .out_channels = 3,
@@ -122,6 +140,28 @@ TEST_CASE("quick: convolutions") {
     }
     harness.Finish();
     for (size_t k = 0; k < symbols.size(); ++k) harness.Check(k, symbols[k], 1e-4);
+  }
+}
+
+TEST_CASE("quick: a padded image is kept in memory, once for a unit; depthwise, by channel") {
+  for (const bool is_depthwise : {false, true}) {
+    const int64_t channels = is_depthwise ? 16 : 1;
+    const Conv conv = {.input = {30, 60},
+                       .in_channels = 16,
+                       .out_channels = 16,
+                       .groups = channels,
+                       .kernel = {3, 3},
+                       .stride = {1, 1},
+                       .padding = {1, 1},
+                       .dilation = {1, 1}};
+    SymbolValues symbols;
+    const KernelSpec spec = SpecOf(conv, symbols);
+    KernelCompiler compiler(Quick("x86-64-v3"));
+    auto added = compiler.Add(spec);
+    REQUIRE(added.ok());
+    CHECK(added->interface.parallel_extent == Dim(channels));
+    const int64_t bytes = 16 / channels * (30 + 2) * (60 + 2) * int64_t{sizeof(float)};
+    CHECK(added->interface.scratch_bytes == Dim((bytes + 63) / 64 * 64));
   }
 }
 
@@ -201,7 +241,7 @@ TEST_CASE("quick: loops that are next to nothing of a program's time") {
 
 // What the level is for: a product in less code than its tiles of packed pixels take, without masks
 // too.
-TEST_CASE("quick: a convolution is less than two thirds of the code of the best one") {
+TEST_CASE("quick: a convolution is less than two fifths of the code of the best one") {
   const Conv conv = {.input = {56, 56},
                      .in_channels = 64,
                      .out_channels = 64,
@@ -221,7 +261,7 @@ TEST_CASE("quick: a convolution is less than two thirds of the code of the best 
     REQUIRE_MESSAGE(image.ok(), image.status().ToString());
     for (const KernelTime& t : image->times.kernels) lines[quick ? 1 : 0] += t.lines;
   }
-  CHECK_MESSAGE(lines[1] * 3 < lines[0] * 2, lines[1], " lines against ", lines[0]);
+  CHECK_MESSAGE(lines[1] * 5 < lines[0] * 2, lines[1], " lines against ", lines[0]);
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ ReduceState Reducer::Horizontal(ReduceState state) {
 Value* Reducer::Finish(const ReduceState& state) {
   if (!is_arg_) return state[0];
   Value* zero = llvm::Constant::getNullValue(state[1]->getType());
-  Value* position = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, state[1], zero);
+  Value* position = b_.IntMax(state[1], zero, /*is_signed=*/true);
   return ops_.Cast(DType::kInt64, n_->dtype, position);
 }
 

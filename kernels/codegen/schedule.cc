@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "kernels/codegen/loop_transforms.h"
+#include "kernels/codegen/quick.h"
 
 namespace relayvm::codegen {
 
@@ -29,13 +30,14 @@ class Planner {
  public:
   explicit Planner(const KernelSpec& spec) : spec_(spec), plan_(std::make_unique<LoopPlan>()) {}
 
-  Result<std::unique_ptr<LoopPlan>> Run(bool quick) {
+  // `kept`: what has memory whatever it costs.
+  Result<std::unique_ptr<LoopPlan>> Run(bool quick, const std::vector<te::Tensor>& kept) {
     plan_->quick = quick;
+    plan_->keep_alive = spec_.outputs;
+    for (const te::Tensor& t : kept) staged_.insert(t.get());
     order_ = TensorsInOrder(spec_.outputs);
-    for (size_t i = 0; i < spec_.inputs.size(); ++i) {
-      bool by_value = i < spec_.by_value.size() && spec_.by_value[i];
-      if (by_value) values_.insert(spec_.inputs[i].get());
-    }
+    for (size_t i = 0; i < spec_.by_value.size(); ++i)
+      if (spec_.by_value[i]) values_.insert(spec_.inputs[i].get());
     for (size_t i = 0; i < spec_.outputs.size(); ++i) {
       const te::Tensor& t = spec_.outputs[i];
       plan_->outputs.push_back(te::Placeholder(t->name, t->shape, t->dtype, -1));
@@ -118,8 +120,7 @@ bool Planner::LowerStages(size_t most) {
     }
   };
   for (const te::Tensor& t : order_) {
-    bool is_output =
-        std::find(spec_.outputs.begin(), spec_.outputs.end(), t) != spec_.outputs.end();
+    bool is_output = std::ranges::count(spec_.outputs, t) > 0;
     if (!is_output && !IsStaged(t.get())) continue;
     Stage s;
     s.tensor = t;
@@ -251,8 +252,7 @@ void Planner::FindSharedAxes() {
       for (size_t p = 0; p < n->operands.size(); ++p) {
         const Node* index = n->operands[p];
         if (index->kind != NodeKind::kAxis) continue;
-        const auto& own = stages_[s].axes;
-        bool is_own = std::find(own.begin(), own.end(), index->axis) != own.end();
+        const bool is_own = std::ranges::count(stages_[s].axes, index->axis) > 0;
         if (is_own && index->axis->extent == stages_[t].axes[p]->extent)
           unite(stages_[t].axes[p], index->axis);
       }
@@ -325,9 +325,9 @@ void Planner::ChooseUnitAxes() {
         for (const te::AxisNode* axis : n->free_axes) {
           if (!IsContiguous(n->operands[0], axis)) continue;
           bool shared_axis = axis == last;
-          bool other_shared = is_stage_axis(s, axis) && !shared_axis &&
-                              std::any_of(shared_.begin(), shared_.end(),
-                                          [&](const AxisClass& c) { return c.axes[i] == axis; });
+          bool other_shared =
+              is_stage_axis(s, axis) && !shared_axis &&
+              std::ranges::any_of(shared_, [&](const AxisClass& c) { return c.axes[i] == axis; });
           if (shared_axis) ++along_shared;
           if (!shared_axis && !other_shared) ++along_inner;
         }
@@ -592,7 +592,9 @@ void Planner::FindInPlace() {
 }  // namespace
 
 Result<std::unique_ptr<LoopPlan>> PlanLoops(const KernelSpec& spec, bool quick) {
-  return Planner(spec).Run(quick);
+  if (!quick) return Planner(spec).Run(false, {});
+  const OverPaddedImages over = PutOverPaddedImages(spec);
+  return Planner(over.spec).Run(true, over.images);
 }
 
 }  // namespace relayvm::codegen

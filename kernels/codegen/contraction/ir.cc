@@ -36,18 +36,16 @@ Value* Mul(Builder& b, Value* x, Value* y) {
 Value* Mul(Builder& b, Value* x, int64_t y) { return Mul(b, x, I64(b, y)); }
 
 // Of constants a constant, so that loops and branches by them are decided here: the builder folds
-// no intrinsics. LLVM's quick selection of instructions has none for them either.
+// no intrinsics.
 Value* Min(Builder& b, Value* x, Value* y) {
   if (x == y) return x;
   if (auto p = ConstantOf(x), q = ConstantOf(y); p && q) return *p <= *q ? x : y;
-  if (b.is_quick()) return b.CreateSelect(b.CreateICmpSLT(x, y), x, y);
-  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y);
+  return b.IntMin(x, y, /*is_signed=*/true);
 }
 Value* Max(Builder& b, Value* x, Value* y) {
   if (x == y) return x;
   if (auto p = ConstantOf(x), q = ConstantOf(y); p && q) return *p >= *q ? x : y;
-  if (b.is_quick()) return b.CreateSelect(b.CreateICmpSGT(x, y), x, y);
-  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y);
+  return b.IntMax(x, y, /*is_signed=*/true);
 }
 Value* Div(Builder& b, Value* x, Value* y) { return IsConst(y, 1) ? x : b.CreateUDiv(x, y); }
 Value* Rem(Builder& b, Value* x, Value* y) {
@@ -59,6 +57,13 @@ std::optional<int64_t> ConstantOf(Value* v) {
   auto* constant = llvm::dyn_cast<llvm::ConstantInt>(v);
   if (!constant) return std::nullopt;
   return constant->getSExtValue();
+}
+
+void NextBlock(Builder& b, std::string_view name) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  BasicBlock* next = BasicBlock::Create(b.getContext(), llvm::Twine(name), function);
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
 }
 
 void For(Builder& b, Value* begin, Value* end, int64_t step, std::string_view name,
@@ -123,7 +128,9 @@ std::vector<Value*> ForCarried(
     std::vector<Value*> initial,
     const std::function<std::vector<Value*>(Value*, const std::vector<Value*>&)>& body) {
   if (begin == end) return initial;
-  if (std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end); from && to) {
+  const std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end);
+  const bool runs = from && to;
+  if (runs) {
     if (*from >= *to) return initial;
     if (*from + step >= *to) return body(begin, initial);
   }
@@ -131,7 +138,11 @@ std::vector<Value*> ForCarried(
   BasicBlock* before = b.GetInsertBlock();
   BasicBlock* loop = BasicBlock::Create(b.getContext(), llvm::Twine(name), function);
   BasicBlock* after = BasicBlock::Create(b.getContext(), llvm::Twine(name) + ".end", function);
-  b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
+  if (runs) {
+    b.CreateBr(loop);
+  } else {
+    b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
+  }
   b.SetInsertPoint(loop);
   llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, llvm::StringRef(name));
   i->addIncoming(begin, before);
@@ -143,7 +154,7 @@ std::vector<Value*> ForCarried(
   carried.Continue(next, latch);
   b.CreateCondBr(b.CreateICmpSLT(next_i, end), loop, after);
   b.SetInsertPoint(after);
-  return JoinValues(b, initial, before, next, latch);
+  return runs ? next : JoinValues(b, initial, before, next, latch);
 }
 
 namespace {

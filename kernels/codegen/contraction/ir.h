@@ -33,6 +33,8 @@ std::optional<int64_t> ConstantOf(llvm::Value* v);
 inline bool IsConst(llvm::Value* v, int64_t value) { return ConstantOf(v) == value; }
 
 // --- Control flow: the builder ends up after the construct. ---
+// What follows is in a block of its own.
+void NextBlock(Builder& b, std::string_view name);
 // for (i = begin; i < end; i += step) body(i)
 void For(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, std::string_view name,
          const std::function<void(llvm::Value*)>& body);
