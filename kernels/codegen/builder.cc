@@ -47,6 +47,8 @@ Value* Builder::IntMax(Value* x, Value* y, bool is_signed) {
 
 Value* Builder::Zero(llvm::Type* type) {
   if (!quick_ || !type->isVectorTy()) return llvm::Constant::getNullValue(type);
+  Value*& zero = zeros_[type];
+  if (zero != nullptr) return zero;
   constexpr const char* kName = "zeros";
   constexpr unsigned kBytes = 64;
   assert(type->getPrimitiveSizeInBits() <= 8 * kBytes && "a vector of more than one register");
@@ -59,7 +61,10 @@ Value* Builder::Zero(llvm::Type* type) {
                                      llvm::Constant::getNullValue(bytes), kName);
     zeros->setAlignment(llvm::Align(kBytes));
   }
-  return CreateAlignedLoad(type, zeros, llvm::Align(kBytes));
+  llvm::BasicBlock& entry = GetInsertBlock()->getParent()->getEntryBlock();
+  zero =
+      llvm::IRBuilder<>(&entry, entry.begin()).CreateAlignedLoad(type, zeros, llvm::Align(kBytes));
+  return zero;
 }
 
 }  // namespace relayvm::codegen

@@ -1,6 +1,7 @@
 // What writes LLVM IR for a machine. Each function has one of its own.
 #pragma once
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/IRBuilder.h>
 
 #include "kernels/codegen/machine.h"
@@ -22,7 +23,7 @@ class Builder final : public llvm::IRBuilder<> {
   llvm::Value* CopySign(llvm::Value* x, llvm::Value* sign);
   llvm::Value* IntMin(llvm::Value* x, llvm::Value* y, bool is_signed);
   llvm::Value* IntMax(llvm::Value* x, llvm::Value* y, bool is_signed);
-  // Zeros of the type. Of vectors that selection has no constants: quick code loads them.
+  // Zeros of the type. Of vectors that selection has no constants: quick code loads them, once.
   llvm::Value* Zero(llvm::Type* type);
 
  private:
@@ -32,6 +33,7 @@ class Builder final : public llvm::IRBuilder<> {
 
   const Machine machine_;
   const bool quick_;
+  llvm::DenseMap<llvm::Type*, llvm::Value*> zeros_;  // of vectors, in quick code
 };
 
 }  // namespace relayvm::codegen

@@ -81,7 +81,8 @@ std::vector<Value*> Emitter::ReduceLoops(
   return ForPolled(b_, I64(b_, 0), extent, kSumBlock, WorkOf(b_, turn, I64(b_, kSumBlock)),
                    axis->name, carried, [&](Value* from, const std::vector<Value*>& sums) {
                      Value* to = Min(b_, Add(b_, from, kSumBlock), extent);
-                     std::vector<Value*> next = ForCarried(b_, from, to, 1, axis->name, zeros, one);
+                     std::vector<Value*> next = ForCarried(b_, from, to, 1, axis->name, zeros, one,
+                                                           /*runs=*/b_.is_quick());
                      for (size_t i = 0; i < next.size(); ++i)
                        next[i] = b_.CreateFAdd(sums[i], next[i]);
                      return next;

@@ -194,12 +194,12 @@ struct Group {
 // The level of each plan. Those that are little of the program's time become quick.
 std::vector<int> ChooseLevels(const std::vector<double>& runs, const KernelOptions& options,
                               std::vector<KernelPlan>& plans) {
-  if (!options.by_share) return std::vector<int>(plans.size(), options.opt_level);
+  if (!options.by_share || options.opt_level == 0)
+    return std::vector<int>(plans.size(), options.opt_level);
   // With batching, a kernel has the bits of another one.
   const std::vector<codegen::KernelWeight> weights =
       codegen::WeightsOf(plans, runs, options.machine, !options.batching);
   std::vector<int> levels = codegen::LevelsOf(weights, options.opt_level);
-  if (options.opt_level == 0) return levels;
   for (size_t i = 0; i < plans.size(); ++i) {
     if (levels[i] > 0) continue;
     codegen::QuickenLoops(*plans[i].loops);

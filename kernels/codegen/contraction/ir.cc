@@ -126,11 +126,10 @@ std::vector<Value*> JoinValues(Builder& b, const std::vector<Value*>& initial, B
 std::vector<Value*> ForCarried(
     Builder& b, Value* begin, Value* end, int64_t step, std::string_view name,
     std::vector<Value*> initial,
-    const std::function<std::vector<Value*>(Value*, const std::vector<Value*>&)>& body) {
+    const std::function<std::vector<Value*>(Value*, const std::vector<Value*>&)>& body, bool runs) {
   if (begin == end) return initial;
-  const std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end);
-  const bool runs = from && to;
-  if (runs) {
+  if (std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end); from && to) {
+    runs = true;
     if (*from >= *to) return initial;
     if (*from + step >= *to) return body(begin, initial);
   }

@@ -41,12 +41,14 @@ void For(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, std::st
 // The same with steps that vary: body(i) returns the next i.
 void ForNext(Builder& b, llvm::Value* begin, llvm::Value* end, std::string_view name,
              const std::function<llvm::Value*(llvm::Value*)>& body);
-// As For, carrying values: body(i, carried) returns the next ones; the result is the last.
+// As For, carrying values: body(i, carried) returns the next ones; the result is the last. `runs`:
+// begin < end is known.
 std::vector<llvm::Value*> ForCarried(
     Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, std::string_view name,
     std::vector<llvm::Value*> initial,
     const std::function<std::vector<llvm::Value*>(llvm::Value*, const std::vector<llvm::Value*>&)>&
-        body);
+        body,
+    bool runs = false);
 // As ForCarried, for loops of a kernel that may run long: between runs of turns the kernel asks
 // whether to go on (bytecode/kernel_abi.h), and returns if not. `work` says how many operations a
 // turn is, about; it is not negative and at most kMaxWork. A loop that is short whatever its
