@@ -7,8 +7,6 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "bytecode/base/file_replacement.h"
@@ -360,28 +358,6 @@ Status CheckPrograms(const std::vector<const Program*>& programs) {
   return OkStatus();
 }
 
-// The hash of `data`, beside `other`: hashing takes as long as the rest of a constant's writing.
-ContentHash HashBeside(const SharedBytes& data, const std::function<void()>& other) {
-  constexpr size_t kLeast = size_t{1} << 18;  // what a thread pays for
-  ContentHash hash{};
-  const auto work = [&] { hash = HashOf({data.data(), data.size()}); };
-  std::jthread hashing;
-  if (data.size() >= kLeast) {
-    try {
-      hashing = std::jthread(work);
-    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-      // The system has no more threads.
-    }
-  }
-  other();
-  if (hashing.joinable()) {
-    hashing.join();
-  } else {
-    work();
-  }
-  return hash;
-}
-
 // Each constant is read once: its bytes may be made only now (base/shared_bytes.h). So the
 // programs, which have their checksums, are written last, and the first, which has those of the
 // others, at the end.
@@ -410,17 +386,9 @@ Status WriteParts(const std::vector<const Program*>& programs, const WriteAt& wr
   }
   for (PlacedConstant& constant : file.constants) {
     SharedBytes data = constant.data.Loaded();
-    Status status;
-    const auto check_and_write = [&] {
-      constant.checksum = Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
-      status = write(constant.segment.offset(), data.data(), data.size());
-    };
-    if (constant.is_input) {
-      constant.hash = HashBeside(data, check_and_write);
-    } else {
-      check_and_write();
-    }
-    RELAYVM_RETURN_IF_ERROR(status);
+    constant.checksum = Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+    if (constant.is_input) constant.hash = HashOf({data.data(), data.size()});
+    RELAYVM_RETURN_IF_ERROR(write(constant.segment.offset(), data.data(), data.size()));
     if (!data.empty()) end = constant.segment.offset() + data.size();
     data.DropPages();
   }
