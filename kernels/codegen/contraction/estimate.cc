@@ -42,7 +42,6 @@ constexpr DirectCosts kDirect32 = {1.5, 4, 1.7, 2.4, 40, 0, 8};
 constexpr DirectCosts kDirect64 = {2, 4, 2.1, 3.3, 5, 0, 2};  // masks cost little
 // Lines that are copied first.
 constexpr double kCopied = 1.6;
-constexpr double kFilledVector = 4;  // of planes that tiles read
 // Cycles of an instruction of Winograd's transforms, whose numbers are more than registers hold.
 constexpr double kTransformed = 2;
 
@@ -214,7 +213,7 @@ double CyclesOfPlaneTiles(const ContractionDetail& d, double lines, double width
   const auto planes = static_cast<double>(p.group_channels * p.phases(0) * p.phases(1));
   const double copied = planes * lines * copies * pitch / d.lanes;
   return tiles * (static_cast<double>(d.depth.value()) * step + kCall + 2 * sums) +
-         copied * kFilledVector;
+         copied * CyclesOfFilledVector(p);
 }
 
 // A vector of a tap is loaded, and multiplied for each output of the group by a number, channels

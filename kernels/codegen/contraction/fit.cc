@@ -377,15 +377,20 @@ int64_t PlaneColumns(const ContractionDetail& d, const PixelTile& tile) {
 
 }  // namespace
 
+double CyclesOfFilledVector(const PixelOperand& p) {
+  constexpr std::array<double, 3> kFilled = {4, 10, 14};  // of pixels one apart, two or more
+  return kFilled[static_cast<size_t>(std::min<int64_t>(p.stride[1], 3) - 1)];
+}
+
 // Panels are a copy for each tap, of which every output channel takes its share; planes have pixels
 // between the lines that are of no use, and sums go through memory.
 bool PlaneTilesAreBetter(const ContractionDetail& d) {
   const std::optional<PixelTile> tile = PlaneTileOf(d);
   if (!tile) return false;
   const PixelOperand& p = d.pixels;
-  // Cycles of a vector that is copied to panels and to planes, of pixels that are one apart, two or
-  // more; cycles of one of sums, and multiply-adds of a cycle.
-  constexpr std::array<double, 3> kPacked = {4, 6, 13}, kFilled = {4, 10, 14};
+  // Cycles of a vector that is copied to panels, of pixels that are one apart, two or more; cycles
+  // of one of sums, and multiply-adds of a cycle.
+  constexpr std::array<double, 3> kPacked = {4, 6, 13};
   constexpr double kSum = 4, kMultiplyAdds = 2;
   // Of strides, whose windows share less of what planes hold: measured.
   constexpr double kLeastGain = 1.03;
@@ -411,7 +416,7 @@ bool PlaneTilesAreBetter(const ContractionDetail& d) {
   const double product = rows * depth / kMultiplyAdds, pixels = height * width;
   const double by_panels = rounded(pixels, d.panel) / pixels * (product + depth * kPacked[apart]);
   const double flat = rounded((lines - 1) * pitch + columns, int64_t{tile->vectors} * d.lanes);
-  const double copied = plane * depth / taps * kFilled[apart];
+  const double copied = plane * depth / taps * CyclesOfFilledVector(p);
   const double by_planes = (flat * product + copied) / (lines * columns) + rows * kSum;
   if (p.stride[0] == 1 && p.stride[1] == 1) return by_planes < by_panels;
   const double weights = rows * depth * static_cast<double>(DTypeBytes(d.dtype));

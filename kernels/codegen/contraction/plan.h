@@ -299,13 +299,14 @@ bool HasDirectDots(const ContractionDetail& d);
 bool PlanesAreBetter(const ContractionDetail& d);
 Dim FitPlanes(ContractionDetail& d);
 // kPixelColumns, whose tile is chosen: the output channels and vectors of pixels of a tile that
-// reads planes, nullopt where none can; whether such tiles pay; REQUIRES one: sets what they are
-// and returns the bytes of their scratch.
+// reads planes, nullopt where none can; whether such tiles pay; the cycles of a vector that is
+// copied to planes; REQUIRES a tile: sets what they are and returns the bytes of their scratch.
 struct PixelTile {
   unsigned rows, vectors;
 };
 std::optional<PixelTile> PlaneTileOf(const ContractionDetail& d);
 bool PlaneTilesAreBetter(const ContractionDetail& d);
+double CyclesOfFilledVector(const PixelOperand& p);
 Dim FitPlaneTiles(ContractionDetail& d);
 
 // --- Recognition (contraction/match.cc) ---

@@ -358,17 +358,18 @@ TEST_CASE("messages, headers, calls and compression have limits") {
   ModelInferResponse answer;
   fat.AddMetadata("x-fat", std::string(10'000, 'x'));
   CHECK_FALSE(fixture.stub->ModelInfer(&fat, Floats({1}), &answer).ok());
+  std::string said;
   const auto packed = [&](size_t floats) {
-    grpc::StatusCode code = grpc::StatusCode::UNAVAILABLE;
-    for (int i = 0; i < 3 && code == grpc::StatusCode::UNAVAILABLE; ++i) {
+    grpc::Status status(grpc::StatusCode::UNAVAILABLE, "");
+    for (int i = 0; i < 3 && status.error_code() == grpc::StatusCode::UNAVAILABLE; ++i) {
       grpc::ClientContext context;  // the connection may end with the call before
       context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
-      code = fixture.stub->ModelInfer(&context, Floats(std::vector<float>(floats)), &answer)
-                 .error_code();
+      status = fixture.stub->ModelInfer(&context, Floats(std::vector<float>(floats)), &answer);
     }
-    return code;
+    said = status.error_message();
+    return status.error_code();
   };
-  CHECK(packed(200) == grpc::StatusCode::OK);
+  CHECK_MESSAGE(packed(200) == grpc::StatusCode::OK, said);
   CHECK(packed(10'000) == grpc::StatusCode::RESOURCE_EXHAUSTED);  // of some 100 bytes
   CHECK(Eventually([&] { return fixture.server.stats().message_bytes == 0; }));
   grpc::ClientContext contexts[2];
