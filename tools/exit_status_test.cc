@@ -7,6 +7,7 @@
 #include "bytecode/io/npz.h"
 #include "tools/shell.h"
 #include "tools/test_programs.h"
+#include "vm/platform/sanitizers.h"
 
 namespace relayvm::tools {
 namespace {
@@ -31,6 +32,37 @@ void CheckAll(const Shell& shell, std::initializer_list<Command> commands) {
     const bool sums_up = o.err.starts_with("  input ") || o.err.starts_with("  output ");
     if (o.status == 0 && *c.message == '\0' && !sums_up) CHECK(o.err == "");
   }
+}
+
+#if RELAYVM_ASAN || RELAYVM_TSAN
+constexpr bool kHasSanitizer = true;
+#else
+constexpr bool kHasSanitizer = false;
+#endif
+
+// Whoever allocates: the compiler, LLVM, or threads that kernels are made on.
+TEST_CASE("relayc without enough memory says so") {
+  if (kHasSanitizer) return;  // of which the address space is
+  std::string text = "def @main(%x: Tensor[(?, 64), float32]) {\n  let %v0 = %x;\n";
+  for (int i = 1; i <= 24; ++i) {
+    text += fmt::format(
+        "  let %v{0} = nn.softmax(nn.dense(%v{1}, ones(shape=[{2}, {3}], dtype=\"float32\")));\n",
+        i, i - 1, 64 + i, 63 + i);
+  }
+  Shell shell;
+  shell.Write("deep.relay", "#[version = \"0.0.5\"]\n" + text + "  %v24\n}\n");
+  int made = 0, told = 0;
+  for (int kilobytes = 200'000; made < 3 && kilobytes < 4'000'000; kilobytes += 20'000) {
+    CAPTURE(kilobytes);
+    const Outcome o = shell.Run(
+        fmt::format("ulimit -v {}; RELAYVM_CACHE=off relayc deep.relay -q -o d.vmx", kilobytes));
+    CAPTURE(o.err);
+    CHECK((o.status == 0 || o.status == 2));
+    if (o.status == 2) CHECK(o.err.find("out of memory") != std::string::npos);
+    ++(o.status == 0 ? made : told);
+  }
+  CHECK(made == 3);
+  CHECK(told > 0);
 }
 
 TEST_CASE("exit statuses of relayc") {

@@ -228,7 +228,7 @@ std::vector<Group> GroupsOf(std::vector<KernelPlan>& plans, const std::vector<in
 }
 
 // Of helpers that several texts define, the first one does. They may share bodies as kernels do.
-void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
+void ShareHelpers(std::span<codegen::KernelText> texts) {
   struct Definition {
     std::string features;
     size_t first;
@@ -236,27 +236,27 @@ void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
   };
   std::unordered_map<std::string, Definition> all;
   for (size_t t = 0; t < texts.size(); ++t) {
-    for (const codegen::Helper& h : texts[t]->helpers) {
+    for (const codegen::Helper& h : texts[t].helpers) {
       auto [at, is_new] = all.try_emplace(h.name, h.features, t);
       at->second.is_shared |= !is_new;
       at->second.differs |= at->second.features != h.features;
     }
   }
   for (size_t t = 0; t < texts.size(); ++t) {
-    for (codegen::Helper& h : texts[t]->helpers) {
+    for (codegen::Helper& h : texts[t].helpers) {
       const Definition& d = all.at(h.name);
       if (d.differs) continue;
-      if (d.is_shared) (d.first == t ? texts[t]->shared : texts[t]->elsewhere).push_back(h.name);
-      if (d.first == t && h.form.is_shareable) texts[t]->forms.push_back(std::move(h.form));
+      if (d.is_shared) (d.first == t ? texts[t].shared : texts[t].elsewhere).push_back(h.name);
+      if (d.first == t && h.form.is_shareable) texts[t].forms.push_back(std::move(h.form));
     }
   }
 }
 
-void ShareBodiesOf(std::span<Result<codegen::KernelText>> texts) {
+void ShareBodiesOf(std::span<codegen::KernelText> texts) {
   std::vector<const std::vector<codegen::FunctionForm>*> modules;
-  for (const Result<codegen::KernelText>& text : texts) modules.push_back(&text->forms);
+  for (const codegen::KernelText& text : texts) modules.push_back(&text.forms);
   std::vector<std::vector<codegen::SharedBody>> bodies = codegen::ShareBodies(modules);
-  for (size_t t = 0; t < texts.size(); ++t) texts[t]->bodies = std::move(bodies[t]);
+  for (size_t t = 0; t < texts.size(); ++t) texts[t].bodies = std::move(bodies[t]);
 }
 
 // What is known of an image before it is made.
@@ -311,60 +311,58 @@ Result<KernelImage> KernelCompiler::Finish() {
   const size_t wanted =
       options.num_threads > 0 ? options.num_threads : std::thread::hardware_concurrency();
   const size_t num_threads = std::min(std::max<size_t>(wanted, 1), num_texts);
-  // For each text, `make` gives whether to go on.
-  auto for_each = [&](std::span<const size_t> order, const std::function<bool(size_t t)>& make) {
+  // Until one fails. What a thread throws for want of memory would leave it.
+  auto for_each = [&](std::span<const size_t> order, const std::function<Status(size_t t)>& make) {
+    std::vector<Status> made(num_texts);
     std::atomic<size_t> next{0};
     RunOnThreads(num_threads, [&] {
       for (size_t t = next++; t < num_texts; t = next++) {
-        if (!make(order[t])) next = num_texts;
+        Status& status = made[order[t]];
+        status = Guarded([&] { return make(order[t]); });
+        if (!status.ok()) next = num_texts;
       }
     });
+    const auto failed = std::ranges::find_if(made, [](const Status& s) { return !s.ok(); });
+    return failed == made.end() ? OkStatus() : std::move(*failed);
   };
 
   std::vector<size_t> order(num_texts);
   std::iota(order.begin(), order.end(), size_t{0});
-  std::vector<Result<codegen::KernelText>> texts(num_texts, codegen::KernelText());
-  for_each(order, [&](size_t t) {
-    texts[t] = impl.backend.Emit(groups[t].plans, options);
-    if (texts[t].ok()) texts[t]->opt_level = groups[t].opt_level;
-    return texts[t].ok();
-  });
-  for (const Result<codegen::KernelText>& text : texts) {
-    if (!text.ok()) return text.status();
-  }
+  std::vector<codegen::KernelText> texts(num_texts);
+  RELAYVM_RETURN_IF_ERROR(for_each(order, [&](size_t t) -> Status {
+    RELAYVM_ASSIGN_OR_RETURN(texts[t], impl.backend.Emit(groups[t].plans, options));
+    texts[t].opt_level = groups[t].opt_level;
+    return OkStatus();
+  }));
   ShareHelpers(texts);
   ShareBodiesOf(texts);
 
   // What takes longest is first, so that threads end together.
   std::ranges::stable_sort(order, std::greater(), [&](size_t t) {
-    return texts[t]->opt_level > 0 ? texts[t]->bitcode.size() : 0;
+    return texts[t].opt_level > 0 ? texts[t].bitcode.size() : 0;
   });
-  std::vector<Result<codegen::KernelCode>> outputs(num_texts, codegen::KernelCode());
+  std::vector<codegen::KernelCode> outputs(num_texts);
   std::atomic<size_t> done{0};
-  for_each(order, [&](size_t t) {
-    outputs[t] = impl.backend.Translate(*texts[t], options);
-    texts[t]->work = nullptr;
+  RELAYVM_RETURN_IF_ERROR(for_each(order, [&](size_t t) -> Status {
+    RELAYVM_ASSIGN_OR_RETURN(outputs[t], impl.backend.Translate(texts[t], options));
+    texts[t].work = nullptr;
     const size_t count = groups[t].plans.size();
     const size_t all = done += count;
-    Status told = Tell(options, all, impl.plans.size());
-    if (outputs[t].ok() && !told.ok()) outputs[t] = std::move(told);
-    return outputs[t].ok();
-  });
+    return Tell(options, all, impl.plans.size());
+  }));
 
-  for (const Result<codegen::KernelText>& text : texts)
-    image.times.emission += text->times.emission;
+  for (const codegen::KernelText& text : texts) image.times.emission += text.times.emission;
   std::vector<std::vector<char>> objects;
-  for (Result<codegen::KernelCode>& code : outputs) {
-    if (!code.ok()) return code.status();
-    objects.push_back(std::move(code->object));
-    image.llvm_ir += code->llvm_ir;
-    image.assembly += code->assembly;
-    image.times.emission += code->times.emission;
-    image.times.optimisation += code->times.optimisation;
-    image.times.code_generation += code->times.code_generation;
-    image.times.objects += code->times.objects;
-    image.times.found += code->times.found;
-    std::ranges::move(code->times.kernels, std::back_inserter(image.times.kernels));
+  for (codegen::KernelCode& code : outputs) {
+    objects.push_back(std::move(code.object));
+    image.llvm_ir += code.llvm_ir;
+    image.assembly += code.assembly;
+    image.times.emission += code.times.emission;
+    image.times.optimisation += code.times.optimisation;
+    image.times.code_generation += code.times.code_generation;
+    image.times.objects += code.times.objects;
+    image.times.found += code.times.found;
+    std::ranges::move(code.times.kernels, std::back_inserter(image.times.kernels));
   }
   RELAYVM_RETURN_IF_ERROR(impl.backend.Link(objects, options.stop, &image));
   if (key)

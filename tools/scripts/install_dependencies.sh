@@ -7,7 +7,7 @@ PACKAGES="
   llvm-19-dev liblld-19-dev libzstd-dev zlib1g-dev
   libflatbuffers-dev flatbuffers-compiler
   libboost-dev libboost-context-dev libfmt-dev libssl-dev
-  libcli11-dev nlohmann-json3-dev
+  libcli11-dev nlohmann-json3-dev libmimalloc-dev
   libonnx-dev libprotobuf-dev
   python3
 "
