@@ -122,8 +122,10 @@ def readme(records, text):
     rate = next(line for line in records["server"]["printed"] if line.startswith("json, 16 connections, a second")).split()[-1]
     record = records["models_avx2"]
     versions = record["versions"]
+    server_machine = records["server"]["machine"]
+    elsewhere = "" if server_machine == record["machine"] else f", on {server_machine}"
     made = (f"## Figures\n\nThe peer's time over ours: above 1 relayvm is faster. {record['machine']}, 1 thread, {record['date']}; ONNX Runtime {versions['onnxruntime']} / OpenVINO "
-            f"{versions['openvino']}. AVX2: all of them limited to it. A server answers {rate} times the requests of ONNX Runtime in FastAPI (REST with JSON, 16 connections).\n"
+            f"{versions['openvino']}. AVX2: all of them limited to it. A server answers {rate} times the requests of ONNX Runtime in FastAPI (REST with JSON, 16 connections{elsewhere}).\n"
             "[Figures](tools/docs/pages/figures.md) has the rest, where we are behind, and the commands.\n\n" + table(["model", *(title for title, _ in levels)], lines) + "\n")
     return re.sub(r"^## Figures\n.*?(?=^## )", lambda _: made, text, flags=re.M | re.S)
 
