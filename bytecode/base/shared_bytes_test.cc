@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <new>
 
 #include "bytecode/base/file_mapping.h"
 #include "tests/temp_folder.h"
@@ -16,6 +18,23 @@ namespace {
 std::vector<std::byte> Bytes(std::string_view text) {
   auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
+}
+
+TEST_CASE("buffers of all sizes are aligned zeros that can be written") {
+  for (const size_t size : {size_t{1}, size_t{63}, size_t{64}, size_t{65}, size_t{1} << 20,
+                            (size_t{4} << 20) - 1, size_t{4} << 20, (size_t{9} << 20) + 3}) {
+    CAPTURE(size);
+    SharedBytes bytes = SharedBytes::Zeros(size);
+    CHECK(reinterpret_cast<uintptr_t>(bytes.data()) % 64 == 0);
+    CHECK(std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; }));
+    bytes.Mutable()[0] = bytes.Mutable()[size - 1] = std::byte{7};
+    const SharedBytes copy = SharedBytes::Copy({bytes.data(), bytes.size()});
+    bytes = {};
+    CHECK(copy.data()[0] == std::byte{7});
+    CHECK(copy.data()[size - 1] == std::byte{7});
+  }
+  CHECK_THROWS_AS(SharedBytes::Zeros(SIZE_MAX - 1), std::bad_alloc);
+  CHECK_THROWS_AS(SharedBytes::Zeros(size_t{1} << 60), std::bad_alloc);
 }
 
 TEST_CASE("shared bytes: copies and slices share, until one is written") {
@@ -57,11 +76,6 @@ TEST_CASE("shared bytes: empty ones, zeros, alignment") {
   CHECK(none == SharedBytes::Zeros(0));
   CHECK(none == SharedBytes(std::vector<std::byte>{}));
   CHECK_FALSE(none == SharedBytes::Zeros(1));
-  for (size_t size : {1, 63, 64, 65, 1 << 20}) {
-    SharedBytes zeros = SharedBytes::Zeros(size);
-    CHECK(zeros == SharedBytes(std::vector<std::byte>(size)));
-    CHECK(reinterpret_cast<uintptr_t>(zeros.data()) % 64 == 0);
-  }
 }
 
 TEST_CASE("shared bytes: a recipe is run when its bytes are read") {

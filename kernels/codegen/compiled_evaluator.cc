@@ -37,11 +37,7 @@ constexpr int64_t kBlock = 16 << 10;
 // Simple operations that a quick kernel makes in the time that LLVM takes to optimise one.
 constexpr double kWorthOptimising = 16 << 20;
 
-// As kernels take it: aligned.
-SharedBytes Aligned(SharedBytes bytes) {
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment == 0) return bytes;
-  return SharedBytes::Copy({bytes.data(), bytes.size()});
-}
+bool IsAligned(const void* bytes) { return reinterpret_cast<uintptr_t>(bytes) % kAlignment == 0; }
 
 Result<CompiledEvaluator::Kernel> Unsupported(std::string why) {
   return Status(StatusCode::kUnsupported, std::move(why));
@@ -131,30 +127,39 @@ std::optional<KernelSpec> BlockOf(const KernelSpec& spec) {
   return KernelSpec{spec.name, std::move(flat->inputs), {}, {std::move(flat->output)}};
 }
 
+bool IsInBlocks(const te::Tensor& input) { return input->shape[0] == Dim(kBlock); }
+
 // Of one output, of which the kernel computes a block. Its last block ends with it: that one has
-// memory of its own, which is aligned.
+// memory of its own, which is aligned, and so have all of what is not.
 Status CallOnBlocks(const CompiledEvaluator::Kernel& kernel, const KernelSpec& block,
                     const std::vector<void*>& all, int64_t elements, const std::stop_token& stop) {
   std::vector<size_t> widths;  // of an element; 0 where all blocks have the same one
   for (const te::Tensor& t : block.inputs)
-    widths.push_back(t->shape[0] == Dim(kBlock) ? static_cast<size_t>(DTypeBytes(t->dtype)) : 0);
+    widths.push_back(IsInBlocks(t) ? static_cast<size_t>(DTypeBytes(t->dtype)) : 0);
   widths.push_back(static_cast<size_t>(DTypeBytes(block.outputs[0]->dtype)));
   const auto operand = [&](size_t i, int64_t at) {
     return static_cast<std::byte*>(all[i]) + static_cast<size_t>(at) * widths[i];
   };
   std::vector<void*> buffers(all.size());
+  std::vector<SharedBytes> copies(all.size());  // of a block
+  const auto copy = [&](size_t i, int64_t at) {
+    const size_t bytes = kBlock * widths[i];
+    if (copies[i].empty()) copies[i] = SharedBytes::Zeros(bytes);
+    buffers[i] = copies[i].Mutable().data();
+    std::memcpy(buffers[i], operand(i, at), bytes);
+  };
   int64_t at = 0;
   for (; at + kBlock <= elements; at += kBlock) {
-    for (size_t i = 0; i < all.size(); ++i) buffers[i] = operand(i, at);
+    for (size_t i = 0; i < all.size(); ++i) {
+      buffers[i] = operand(i, at);
+      if (!IsAligned(buffers[i])) copy(i, at);
+    }
     RELAYVM_RETURN_IF_ERROR(Call(kernel, block, buffers, stop));
   }
   if (at == elements) return OkStatus();
-  std::vector<SharedBytes> copies;
   for (size_t i = 0; i < all.size(); ++i) {
     buffers[i] = all[i];
-    if (widths[i] == 0) continue;
-    copies.push_back(SharedBytes::Copy({operand(i, elements - kBlock), kBlock * widths[i]}));
-    buffers[i] = copies.back().Mutable().data();
+    if (widths[i] > 0) copy(i, elements - kBlock);
   }
   RELAYVM_RETURN_IF_ERROR(Call(kernel, block, buffers, stop));
   const size_t bytes = static_cast<size_t>(elements - at) * widths.back();
@@ -177,7 +182,10 @@ Result<std::vector<HostTensor>> CompiledEvaluator::Run(const KernelSpec& spec,
   std::vector<SharedBytes> memory;
   std::vector<void*> buffers;
   for (const HostTensor* input : inputs) {
-    memory.push_back(Aligned(input->data.Loaded()));
+    SharedBytes bytes = input->data.Loaded();
+    if (!IsAligned(bytes.data()) && !(block && IsInBlocks(block->inputs[memory.size()])))
+      bytes = SharedBytes::Copy({bytes.data(), bytes.size()});
+    memory.push_back(std::move(bytes));
     buffers.push_back(const_cast<std::byte*>(memory.back().data()));
   }
   std::vector<HostTensor> outputs;
