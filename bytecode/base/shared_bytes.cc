@@ -1,6 +1,8 @@
 #include "bytecode/base/shared_bytes.h"
 
+#ifndef RELAYVM_MINIMAL
 #include <sys/mman.h>
+#endif
 
 #include <cassert>
 #include <cstdint>
@@ -23,6 +25,8 @@ struct SharedBytes::Recipe {
 namespace {
 
 constexpr size_t kAlignment = 64;
+
+#ifndef RELAYVM_MINIMAL
 // From here on buffers are the system's own zeros, in large pages: allocators write zeros into what
 // they have, and faults of small pages are half of the time that filling a buffer takes.
 constexpr size_t kLeastMapped = size_t{4} << 20;
@@ -36,6 +40,20 @@ void* MapZeros(size_t size) {
   return pages;
 }
 void Unmap(void* pages) { ::munmap(pages, *static_cast<size_t*>(pages)); }
+#endif
+
+struct Allocation {
+  void* memory;  // null: there is none
+  void (*release)(void*);
+};
+
+// Of bytes that are 0, but for the first kAlignment.
+Allocation AllocateZeros(size_t size) {
+#ifndef RELAYVM_MINIMAL
+  if (size >= kLeastMapped) return {MapZeros(size), Unmap};
+#endif
+  return {std::calloc(size, 1), std::free};
+}
 
 }  // namespace
 
@@ -61,12 +79,9 @@ SharedBytes SharedBytes::OfFile(std::shared_ptr<const FileMapping> file) {
 SharedBytes SharedBytes::Zeros(size_t size) {
   SharedBytes out;
   if (size == 0) return out;
-  const bool is_mapped = size >= kLeastMapped;
-  void* memory = nullptr;
-  if (size <= SIZE_MAX - kAlignment)
-    memory = is_mapped ? MapZeros(size + kAlignment) : std::calloc(size + kAlignment, 1);
+  if (size > SIZE_MAX - kAlignment) OutOfMemory();
+  const auto [memory, release] = AllocateZeros(size + kAlignment);
   if (memory == nullptr) OutOfMemory();
-  void (*const release)(void*) = is_mapped ? Unmap : std::free;
   out.owner_ = std::shared_ptr<void>(memory, release);
   out.data_ = static_cast<std::byte*>(memory) +
               (kAlignment - reinterpret_cast<uintptr_t>(memory) % kAlignment);
