@@ -38,7 +38,7 @@ endif()
 
 # With LLVM's library, which the packages have for others: a second LLVM would be half of all.
 relayvm_program(compiler-tools relayc relayrun)
-target_link_libraries(compiler-tools PRIVATE relayvm_pass_exports relayvm_tools relayvm_aot)
+target_link_libraries(compiler-tools PRIVATE relayvm_allocator relayvm_pass_exports relayvm_tools relayvm_aot)
 if(TARGET relayvm_native_main_object)
   target_compile_definitions(compiler-tools PRIVATE RELAYVM_NATIVE_MAIN="${native_main_path}")
 endif()
