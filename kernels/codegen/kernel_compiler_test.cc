@@ -3,8 +3,10 @@
 #include <elf.h>
 
 #include <map>
+#include <new>
 #include <sstream>
 
+#include "kernels/codegen/backend.h"
 #include "kernels/codegen/kernel_harness.h"
 
 namespace relayvm {
@@ -402,6 +404,54 @@ TEST_CASE(
     std::memcpy(&section, image.elf.data() + header.e_shoff + i * sizeof(section), sizeof(section));
     CHECK(section.sh_type != SHT_RELA);
     CHECK(section.sh_type != SHT_REL);
+  }
+}
+
+// A backend that has no memory for one of its steps.
+class WithoutMemory : public codegen::KernelBackend {
+ public:
+  enum class Step : uint8_t { kEmit, kTranslate };
+  explicit WithoutMemory(Step step) : step_(step) {}
+  const std::vector<Machine>& machines() const override { return whole_.machines(); }
+  Result<Machine> Host() const override { return whole_.Host(); }
+  std::string_view why_no_programs() const override { return whole_.why_no_programs(); }
+  Result<codegen::KernelPlan> Plan(KernelSpec spec, std::string name, std::vector<Dim> symbols,
+                                   const codegen::ContractionTarget& target) const override {
+    return whole_.Plan(std::move(spec), std::move(name), std::move(symbols), target);
+  }
+  Result<codegen::KernelText> Emit(std::span<codegen::KernelPlan* const> plans,
+                                   const KernelOptions& options) const override {
+    if (step_ == Step::kEmit) throw std::bad_alloc();
+    return whole_.Emit(plans, options);
+  }
+  Result<codegen::KernelCode> Translate(const codegen::KernelText& text,
+                                        const KernelOptions& options) const override {
+    if (step_ == Step::kTranslate) throw std::bad_alloc();
+    return whole_.Translate(text, options);
+  }
+  Status Link(const std::vector<std::vector<char>>& objects, const std::stop_token& stop,
+              KernelImage* image) const override {
+    return whole_.Link(objects, stop, image);
+  }
+
+ private:
+  const Step step_;
+  const codegen::KernelBackend& whole_ = codegen::X86Backend();
+};
+
+TEST_CASE("a thread that has no memory says so") {
+  for (const auto step : {WithoutMemory::Step::kEmit, WithoutMemory::Step::kTranslate}) {
+    const WithoutMemory backend(step);
+    KernelOptions options;
+    options.machine.backend = &backend;
+    options.num_threads = 4;
+    KernelCompiler compiler(options);
+    for (int64_t n = 1; n <= 40; ++n) {
+      Tensor x = Input({n}, 0);
+      Tensor y = Compute("y", {n}, [&](const Indices& i) { return Load(x, i) * Load(x, i); });
+      REQUIRE(compiler.Add(Spec("square", {x}, {y})).ok());
+    }
+    CHECK(compiler.Finish().status().code() == StatusCode::kResourceExhausted);
   }
 }
 

@@ -88,16 +88,21 @@ te::Tensor PaddedImage(const te::Tensor& image, const std::vector<int64_t>& befo
 }
 
 // A convolution over its padded image, which is added to `images`; itself where it has no padding,
-// or none in this form.
+// or none in this form, or so much that an image of a pixel would take what nobody has asked for.
 te::Tensor PutOverPaddedImage(const te::Tensor& conv, std::vector<te::Tensor>& images) {
   if (conv->hint != te::ScheduleHint::kConv || conv->conv == nullptr || !conv->conv->is_padded())
     return conv;
   const ConvForm& form = *conv->conv;
   const te::Tensor& image = conv->hint_inputs[0];
   std::vector<int64_t> before(image->shape.size()), after(image->shape.size());
+  constexpr int64_t kMost = 4096;  // pixels that one becomes
+  int64_t pixels = 1;
   for (size_t s = 0; s < form.letters().size(); ++s) {
     const char letter = form.letters()[s];
     if (form.data.Factor(letter) != 1) return conv;
+    if (form.padding.before[s] > kMost || form.padding.after[s] > kMost) return conv;
+    pixels *= 1 + form.padding.before[s] + form.padding.after[s];
+    if (pixels > kMost) return conv;
     before[static_cast<size_t>(form.data.Position(letter))] = form.padding.before[s];
     after[static_cast<size_t>(form.data.Position(letter))] = form.padding.after[s];
   }

@@ -121,6 +121,14 @@ TEST_CASE("quick: convolutions") {
        .dilation = {1, 1},
        .around = Around::kPrologue,
        .symbolic = true},
+      // More padding than a copy is made of.
+      {.input = {5, 6},
+       .in_channels = 2,
+       .out_channels = 3,
+       .kernel = {3, 3},
+       .stride = {5000, 1},
+       .padding = {5000, 1},
+       .dilation = {1, 1}},
       {.input = {40},
        .in_channels = 4,
        .out_channels = 3,
@@ -163,6 +171,22 @@ TEST_CASE("quick: a padded image is kept in memory, once for a unit; depthwise, 
     const int64_t bytes = 16 / channels * (30 + 2) * (60 + 2) * int64_t{sizeof(float)};
     CHECK(added->interface.scratch_bytes == Dim((bytes + 63) / 64 * 64));
   }
+}
+
+TEST_CASE("quick: no image is copied with more padding than windows have") {
+  const int64_t far = 2'000'000;
+  const Conv conv = {.input = {4, 4},
+                     .in_channels = 2,
+                     .out_channels = 2,
+                     .kernel = {3, 3},
+                     .stride = {far, far},
+                     .padding = {far, far},
+                     .dilation = {1, 1}};
+  SymbolValues symbols;
+  KernelCompiler compiler(Quick("x86-64-v3"));
+  auto added = compiler.Add(SpecOf(conv, symbols));
+  REQUIRE(added.ok());
+  CHECK(added->interface.scratch_bytes == Dim(0));
 }
 
 // Softmax of rows, an addition, a transposition, a join and pairs of neighbours.
